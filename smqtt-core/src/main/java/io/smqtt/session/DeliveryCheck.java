@@ -11,6 +11,7 @@ import io.smqtt.topic.TopicName;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -30,7 +31,14 @@ final class DeliveryCheck {
     private final Map<TopicName, Boolean> remembered = new HashMap<>();
     private long generation;
 
-    DeliveryCheck(Authorizer authorizer, ClientIdentity client) {
+    /** Creates the check of a client; null if all deliveries are allowed. */
+    static @Nullable DeliveryCheck of(Authorizer authorizer, ClientIdentity client) {
+        return authorizer.checksDeliveries() && !InProcess.isReserved(client.clientId())
+                ? new DeliveryCheck(authorizer, client)
+                : null;
+    }
+
+    private DeliveryCheck(Authorizer authorizer, ClientIdentity client) {
         this.authorizer = authorizer;
         this.client = client;
         this.generation = authorizer.generation();

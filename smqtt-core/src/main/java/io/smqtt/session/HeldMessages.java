@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class HeldMessages {
 
-    private final Session session;
     private final SessionResources resources;
-    private final boolean betweenNodes;
+    private final @Nullable ConsumerPressure pressure;
+    private final @Nullable Taker ofGroups;
     private final DeliveryQueue messages;
     private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
 
@@ -34,13 +34,13 @@ final class HeldMessages {
     /**
      * Creates an empty instance.
      *
-     * @param betweenNodes whether the session moves between nodes. Its publishers are then notified of messages that do not
-     *     fit, and messages of shared groups are not held back, since other members can take them
+     * @param pressure the back-pressure of an in-process consumer; null for a client
+     * @param ofGroups takes messages of shared groups at once if the session moves between nodes; null if all are held back
      */
-    HeldMessages(Session session, SessionResources resources, boolean betweenNodes) {
-        this.session = session;
+    HeldMessages(SessionResources resources, @Nullable ConsumerPressure pressure, @Nullable Taker ofGroups) {
         this.resources = resources;
-        this.betweenNodes = betweenNodes;
+        this.pressure = pressure;
+        this.ofGroups = ofGroups;
         this.messages = new DeliveryQueue(resources);
     }
 
@@ -55,11 +55,12 @@ final class HeldMessages {
     }
 
     void hold(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (betweenNodes && subscription.shareName() != null) {
-            session.take(message, subscription, ticket);
+        if (ofGroups != null && subscription.shareName() != null) {
+            ofGroups.take(message, subscription, ticket);
             return;
         }
-        DropReason full = messages.refusal(message.footprintBytes(), session.limits());
+        DropReason full =
+                messages.refusal(message.footprintBytes(), pressure == null ? resources.limits() : pressure.limits());
         if (full == null) {
             messages.add(message, subscription);
             tickets.add(ticket);
@@ -68,11 +69,10 @@ final class HeldMessages {
         }
         resources.observer().messageDropped(full, 1);
         ticket.dropped(full);
-        ConsumerPressure pressure = session.pressure();
         if (pressure != null) {
             pressure.dropped(full);
         }
-        if (betweenNodes) {
+        if (ofGroups != null) {
             ticket.hold();
             ticket.release(false);
         }

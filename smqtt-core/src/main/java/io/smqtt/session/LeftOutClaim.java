@@ -28,8 +28,9 @@ final class LeftOutClaim {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeftOutClaim.class);
 
+    private final SessionServices services;
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final SessionTable sessions;
     private final Stores stores;
     private final LeftOut others;
     private final Claimant claimant;
@@ -53,10 +54,10 @@ final class LeftOutClaim {
             Runnable then,
             Consumer<ReasonCode> refused) {}
 
-    LeftOutClaim(
-            SessionResources resources, SessionRegistry registry, Stores stores, LeftOut others, Claimant claimant) {
-        this.resources = resources;
-        this.registry = registry;
+    LeftOutClaim(SessionServices services, SessionTable sessions, Stores stores, LeftOut others, Claimant claimant) {
+        this.services = services;
+        this.resources = services.resources();
+        this.sessions = sessions;
         this.stores = stores;
         this.others = others;
         this.claimant = claimant;
@@ -97,11 +98,11 @@ final class LeftOutClaim {
         if (!header.clientId().equals(claimant.clientId)) { // hash collision of two client identifiers
             return () -> stays(ReasonCode.QUOTA_EXCEEDED);
         }
-        Session session = SessionRecovery.session(resources, registry, claimant.loop, header, found.waiting());
+        Session session = sessions.found(services, claimant.loop, header, found.waiting());
         boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
                 && header.expiresAtMillis() <= stores.store().clockMillis();
-        boolean superseded = registry.find(claimant.clientId) != null; // by a session of another node
-        if (!expired && !superseded && !registry.claims().mayClaim(claimant.userName, session.client())) {
+        boolean superseded = sessions.find(claimant.clientId) != null; // by a session of another node
+        if (!expired && !superseded && !session.mayBeClaimedBy(claimant.userName)) {
             return () -> stays(ReasonCode.NOT_AUTHORIZED);
         }
         if (expired || superseded || claimant.discard || header.expirySeconds() == 0) {
@@ -133,11 +134,11 @@ final class LeftOutClaim {
         for (Subscription subscription : subscriptions) {
             weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
         }
-        if (registry.refused(session.charge().refusalOfStored(weight))) {
+        if (resources.refused(session.charge().refusalOfStored(weight))) {
             return false;
         }
         arrived(found);
-        registry.recovered(session);
+        sessions.recovered(session);
         subscriptions.forEach(session.subscriptions()::recover);
         found.received().forEach(packetId -> session.inbound().received(packetId));
         claimant.loop.executor().execute(() -> session.life().awaitClient()); // if the client does not take it over now

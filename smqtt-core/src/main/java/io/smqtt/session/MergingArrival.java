@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,36 +36,35 @@ final class MergingArrival implements SessionArrival {
     private static final long STRAGGLE_SECONDS = 30;
 
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final DeliveryHistory history;
     private final Session session;
     private final SessionState state;
 
     /** Whether the client discarded the arriving session by a later clean start. */
     private final boolean unwanted;
 
-    private final HeldMessages hold;
+    private @Nullable HeldMessages hold;
     private final Set<Long> came = new HashSet<>();
     private boolean begun;
     private boolean over;
 
     MergingArrival(
             SessionResources resources,
-            SessionRegistry registry,
+            DeliveryHistory history,
             Session session,
             SessionState state,
             boolean unwanted) {
         this.resources = resources;
-        this.registry = registry;
+        this.history = history;
         this.session = session;
         this.state = state;
         this.unwanted = unwanted;
-        this.hold = new HeldMessages(session, resources, true);
     }
 
     private void begin() {
         if (!begun && !unwanted) {
             begun = true;
-            session.intake().holdBack(hold);
+            hold = session.intake().holdBack(true);
             session.intake().cameElsewhere(came);
         }
     }
@@ -108,7 +108,7 @@ final class MergingArrival implements SessionArrival {
             return;
         }
         long id = TakenMessages.idOf(stored);
-        if (id != ApplicationMessage.NO_ID && (registry.hasTaken(session, id) || !came.add(id))) {
+        if (id != ApplicationMessage.NO_ID && (history.knows(session.key(), id) || !came.add(id))) {
             if (waited) {
                 resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
             }
@@ -131,7 +131,7 @@ final class MergingArrival implements SessionArrival {
             if (!unwanted) {
                 begin();
                 subscribeAll();
-                registry.recheck(session);
+                session.subscriptions().recheck();
             }
             session.afterCommit(done::accept);
         });
@@ -160,7 +160,7 @@ final class MergingArrival implements SessionArrival {
             return true;
         }
         if (session.subscriptions().size() >= resources.limits().maxSubscriptionsPerClient()) {
-            registry.refused("limits.max-subscriptions-per-client");
+            resources.refused("limits.max-subscriptions-per-client");
             return false;
         }
         if (!session.subscriptions().hasRoomFor(filter, subscription.shareName())) {
@@ -184,12 +184,13 @@ final class MergingArrival implements SessionArrival {
     }
 
     private void end() {
-        if (over || !begun) {
+        HeldMessages held = hold;
+        if (over || held == null) {
             over = true;
             return;
         }
         over = true;
-        session.intake().letGo(hold);
+        session.intake().letGo(held);
         session.start();
         RoutingLoop loop = session.owner();
         Runnable forget = () -> session.execute(() -> session.intake().clearCameElsewhere(came));

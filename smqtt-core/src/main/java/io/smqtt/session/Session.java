@@ -18,6 +18,7 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class Session extends SessionContext {
 
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final SessionServices services;
     private final String clientId;
     private volatile RoutingLoop owner;
 
@@ -50,6 +51,16 @@ public final class Session extends SessionContext {
     /** The identity of the connected, or last connected, client. */
     private volatile ClientIdentity client;
 
+    /** Is notified of sessions, on their event loops. */
+    interface Listener {
+
+        /** The client of a session has another identity, perhaps of another user. */
+        void clientChanged(Session session, ClientIdentity previous);
+
+        /** The session has ended, or has left this node: its client can have another one. */
+        void ended(Session session);
+    }
+
     /**
      * Creates a session.
      *
@@ -58,23 +69,23 @@ public final class Session extends SessionContext {
      * @param waiting the messages that wait in the store
      */
     Session(
-            SessionResources resources,
-            SessionRegistry registry,
+            SessionServices services,
+            Listener listener,
             RoutingLoop owner,
             ClientIdentity client,
             long expirySeconds,
             SessionPhase first,
             long number,
             StoredQueue waiting) {
-        this.resources = resources;
-        this.registry = registry;
+        this.resources = services.resources();
+        this.services = services;
         this.client = client;
         this.clientId = client.clientId();
         this.owner = owner;
-        this.life = new SessionLife(this, registry, first);
+        this.life = new SessionLife(this, listener, first);
         this.pressure =
                 ConsumerPressure.of(clientId, resources.limits(), owner, resources.router(), resources.budget());
-        this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
+        this.absence = new SessionAbsence(this, services, expirySeconds);
         this.durable = expirySeconds > 0 || first == SessionPhase.ABSENT;
         Stores stores = resources.stores();
         this.record = stores == null || number == 0
@@ -120,11 +131,7 @@ public final class Session extends SessionContext {
         return record != null || pressure != null;
     }
 
-    /**
-     * The back-pressure of an in-process consumer. Never changes.
-     *
-     * @return null if the session belongs to a client
-     */
+    /** {@return the back-pressure of an in-process consumer; null if the session belongs to a client; never changes} */
     @AnyThread
     public @Nullable ConsumerPressure pressure() {
         return pressure;
@@ -183,10 +190,6 @@ public final class Session extends SessionContext {
         return resources;
     }
 
-    SessionRegistry registry() {
-        return registry;
-    }
-
     /** The phase and the connection. */
     @AnyThread
     SessionLife life() {
@@ -204,14 +207,16 @@ public final class Session extends SessionContext {
         return charge;
     }
 
-    /**
-     * The subscriptions.
-     *
-     * @return to be used on the session's event loop; elsewhere the size may be out of date
-     */
+    /** {@return the subscriptions, to be used on the session's event loop; elsewhere the size may be out of date} */
     @AnyThread
     public SessionSubscriptions subscriptions() {
         return subscriptions;
+    }
+
+    /** Whether a user may take over the session, with its client identifier. */
+    @AnyThread
+    boolean mayBeClaimedBy(@Nullable String userName) {
+        return !resources.config().bindToUser() || Objects.equals(userName, client.userName());
     }
 
     /** Assigns the session to another event loop. */
@@ -251,13 +256,13 @@ public final class Session extends SessionContext {
     /** The intake, which holds back messages and skips those that another node has taken. */
     SessionIntake intake() {
         if (intake == null) {
-            intake = new SessionIntake(this);
+            intake = new SessionIntake(resources, pressure, this::take, this::intakeChanged);
         }
         return intake;
     }
 
     /** Discards the intake if it is no longer needed. */
-    void intakeChanged() {
+    private void intakeChanged() {
         if (intake != null && intake.isIdle()) {
             intake = null;
         }
@@ -271,9 +276,16 @@ public final class Session extends SessionContext {
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
-            registry.remember(this, message, subscription);
+            remember(message, subscription);
             outbound().deliver(message, subscription, ticket);
             absence.awaitExpiryOf(message);
+        }
+    }
+
+    /** Records a message that the session takes, so that duplicates from other nodes are recognized. */
+    void remember(ApplicationMessage message, Subscription subscription) {
+        if (expirySeconds() > 0) {
+            services.history().took(owner, key, message, subscription);
         }
     }
 
@@ -481,7 +493,7 @@ public final class Session extends SessionContext {
     /** The session as a member of shared groups. */
     SharedMember member() {
         if (member == null) {
-            member = new SharedMember(this, registry.groups());
+            member = new SharedMember(this, services.groups());
         }
         return member;
     }
@@ -507,12 +519,12 @@ public final class Session extends SessionContext {
 
     @Override
     void queueInGroup(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        registry.groups().add(owner, message, subscription, ticket);
+        services.groups().add(owner, message, subscription, ticket);
     }
 
     @Override
     void requeue(ApplicationMessage message, SharedFilter group) {
-        registry.groups().requeue(owner, group, message, RouteTicket.NONE);
+        services.groups().requeue(owner, group, message, RouteTicket.NONE);
     }
 
     @Override
@@ -534,11 +546,7 @@ public final class Session extends SessionContext {
 
     // --- between nodes
 
-    /**
-     * The time when this node claimed the client identifier.
-     *
-     * @return a time of the cluster's clock; 0 if the session was found in the store
-     */
+    /** {@return when this node claimed the client identifier, by the cluster's clock; 0 if the session was found in the store} */
     @AnyThread
     public long claimClock() {
         return life.claimClock();
@@ -569,11 +577,7 @@ public final class Session extends SessionContext {
         return life.sink();
     }
 
-    /**
-     * The session expiry interval in force.
-     *
-     * @return seconds; 0 if the session ends with the connection
-     */
+    /** {@return the session expiry interval in force, in seconds; 0 if the session ends with the connection} */
     public long expirySeconds() {
         return absence.expirySeconds();
     }

@@ -4,6 +4,7 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.Will;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -25,7 +26,7 @@ final class SessionAbsence {
 
     private final Session session;
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final WillPublisher wills;
 
     // valid for the connection, and until the next one
     private long expirySeconds;
@@ -42,10 +43,10 @@ final class SessionAbsence {
     private @Nullable Deadline expiry;
     private @Nullable ExpirySearch expirySearch;
 
-    SessionAbsence(Session session, SessionResources resources, SessionRegistry registry, long expirySeconds) {
+    SessionAbsence(Session session, SessionServices services, long expirySeconds) {
         this.session = session;
-        this.resources = resources;
-        this.registry = registry;
+        this.resources = services.resources();
+        this.wills = services.wills();
         this.expirySeconds = expirySeconds;
     }
 
@@ -98,10 +99,7 @@ final class SessionAbsence {
         will = waiting;
         willOfBefore = false;
         session.charge().add(HeapWeight.will(waiting));
-        WillWatch watch = registry.willWatch();
-        if (watch != null) {
-            watch.inForce(session.id(), session.client().userName(), waiting, expirySeconds);
-        }
+        wills.inForce(session.client(), waiting, expirySeconds);
         awaitWill(wheel(), Math.min(waiting.delaySeconds(), expirySeconds));
         SessionRecord record = session.record();
         if (record != null) {
@@ -127,22 +125,16 @@ final class SessionAbsence {
     }
 
     /** Sets will and expiry interval of a new connection. The will was charged at its admission. */
-    void attached(SessionRequest request) {
+    void attached(ClientIdentity client, long newExpirySeconds, @Nullable Will newWill) {
         recovered = false;
         willOfBefore = false;
-        expirySeconds = request.expirySeconds();
-        will = request.will();
-        WillWatch watch = registry.willWatch();
-        if (watch != null && will != null) {
-            watch.inForce(session.id(), request.client().userName(), will, expirySeconds);
-        }
+        expirySeconds = newExpirySeconds;
+        will = newWill;
+        wills.inForce(client, newWill, newExpirySeconds);
     }
 
     private void willGone(@Nullable Will before) {
-        WillWatch watch = registry.willWatch();
-        if (watch != null && before != null) {
-            watch.gone(session.id());
-        }
+        wills.gone(session.id(), before);
     }
 
     /**
@@ -177,7 +169,7 @@ final class SessionAbsence {
         cancel();
         willGone(due);
         if (due != null && waiting && (sessionEnds || (lost && due.delaySeconds() == 0))) {
-            registry.publishWill(session, due);
+            publish(due);
         }
     }
 
@@ -228,7 +220,7 @@ final class SessionAbsence {
         }
         if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not stop cleanly
             Will due = will;
-            long hold = registry.recoveredWillsWaitSeconds(); // other nodes may have published it
+            long hold = wills.recoveredWillsWaitSeconds(); // other nodes may have published it
             if (due != null && (Math.max(due.delaySeconds(), hold) == 0 || expirySeconds == 0)) {
                 willDue();
             } else if (due != null) {
@@ -244,8 +236,8 @@ final class SessionAbsence {
         }
         long now = record.clockMillis();
         if (will != null) {
-            long hold = TimeUnit.SECONDS.toMillis(
-                    registry.recoveredWillsWaitSeconds()); // other nodes may have published it
+            long hold =
+                    TimeUnit.SECONDS.toMillis(wills.recoveredWillsWaitSeconds()); // other nodes may have published it
             awaitWillMillis(wheel, Math.max(hold, record.willAtMillis() - now));
         }
         awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
@@ -262,13 +254,20 @@ final class SessionAbsence {
         Will due = will;
         dropWill();
         if (due != null) {
-            registry.publishWill(session, due);
+            publish(due);
             willGone(due);
         }
     }
 
+    /** Publishes a will if the client is authorized. A stored one is kept until the message is committed. */
+    private void publish(Will due) {
+        publishing(due);
+        Runnable settled = () -> session.execute(() -> published(due));
+        wills.publish(session.owner(), session.client(), due, session.isStored(), settled);
+    }
+
     /** Records that a will is about to be published. */
-    void publishing(Will due) {
+    private void publishing(Will due) {
         SessionRecord record = session.record();
         if (record != null) {
             record.willDue(due);
@@ -276,7 +275,7 @@ final class SessionAbsence {
     }
 
     /** Records that a will was published and committed by all receivers, or that it must not be published. */
-    void published(Will gone) {
+    private void published(Will gone) {
         SessionRecord record = session.record();
         if (record != null) {
             record.willGone(gone);

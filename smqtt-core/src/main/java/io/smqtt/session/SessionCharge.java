@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.HeapWeight;
+import io.smqtt.message.Will;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -127,12 +128,11 @@ final class SessionCharge {
         return refusal(bytes + (long) more, session);
     }
 
-    /** Returns the limit that a request exceeds, with its will in place of the current one; null if none. */
+    /** Returns the limit that the session exceeds with a new connection and its will; null if none. */
     @Nullable
-    String refusal(SessionRequest request) {
-        ClientIdentity next = request.client();
-        long weight = bytes - (long) flowBytes - weight() + weight(next) + HeapWeight.will(request.will());
-        return refusal(budget(), session, weight, next.userName(), isShared(request.expirySeconds()));
+    String refusal(ClientIdentity next, long expirySeconds, @Nullable Will will) {
+        long weight = bytes - (long) flowBytes - weight() + weight(next) + HeapWeight.will(will);
+        return refusal(budget(), session, weight, next.userName(), isShared(expirySeconds));
     }
 
     /**

@@ -4,12 +4,9 @@ package io.smqtt.session;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,21 +16,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionClaims {
 
+    private final SessionServices services;
     private final SessionResources resources;
-    private final SessionRegistry registry;
-    private final ConcurrentMap<String, Session> sessions;
-    private final @Nullable UserSessions users;
+    private final SessionTable sessions;
     private volatile @Nullable LeftOut leftOut;
 
-    SessionClaims(
-            SessionResources resources,
-            SessionRegistry registry,
-            ConcurrentMap<String, Session> sessions,
-            @Nullable UserSessions users) {
-        this.resources = resources;
-        this.registry = registry;
+    SessionClaims(SessionServices services, SessionTable sessions) {
+        this.services = services;
+        this.resources = services.resources();
         this.sessions = sessions;
-        this.users = users;
     }
 
     // --- by a connection
@@ -43,7 +34,7 @@ final class SessionClaims {
     void open(SessionRequest request) {
         String clientId = request.client().clientId();
         while (true) {
-            Session existing = sessions.get(clientId);
+            Session existing = sessions.find(clientId);
             if (existing != null) {
                 claim(existing, request.loop(), here -> takeOver(existing, request, here));
                 return;
@@ -62,19 +53,16 @@ final class SessionClaims {
                             request.reply()::refused))) {
                 return;
             }
-            if (registry.refused(limit) || !admit(fresh)) {
+            if (resources.refused(limit) || !sessions.admit(fresh)) {
                 request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
             fresh.charge().add(weight);
-            if (sessions.putIfAbsent(clientId, fresh) == null) {
+            if (sessions.add(fresh)) {
                 begin(fresh, request);
                 return;
             }
             fresh.charge().add(-weight);
-            if (users != null) { // another connection with the same client identifier came first
-                users.remove(fresh, fresh.client());
-            }
         }
     }
 
@@ -84,8 +72,8 @@ final class SessionClaims {
                 ? 0
                 : stores.store().newSession();
         Session fresh = new Session(
-                resources,
-                registry,
+                services,
+                sessions,
                 request.loop(),
                 request.client(),
                 request.expirySeconds(),
@@ -96,33 +84,6 @@ final class SessionClaims {
             fresh.life().beginsClean();
         }
         return fresh;
-    }
-
-    /** Whether the limit of sessions is reached. */
-    boolean isFull() {
-        return sessions.size() >= resources.limits().maxSessions();
-    }
-
-    /** Admits a new session within the limits; it may replace the user's oldest session without a connection. */
-    private boolean admit(Session fresh) {
-        if (isFull()) {
-            return false;
-        }
-        if (users == null) {
-            return true;
-        }
-        while (!users.addIfRoom(fresh)) {
-            Session oldest = users.removeOldestOffline(fresh.client());
-            if (oldest == null) {
-                return false;
-            }
-            oldest.execute(() -> {
-                if (!oldest.life().expireIfOffline()) { // its client has just reconnected
-                    users.add(oldest);
-                }
-            });
-        }
-        return true;
     }
 
     /** Attaches the first connection to a new session after the store has committed it. On the event loop of both. */
@@ -143,7 +104,7 @@ final class SessionClaims {
         if (fresh.hasEnded()) { // another claim has ended it
             open(request);
         } else if (kept) {
-            fresh.life().attach(request);
+            attach(fresh, request);
             request.reply().opened(fresh, false);
         } else {
             fresh.life().end(false);
@@ -158,11 +119,12 @@ final class SessionClaims {
         SessionRecord record = session.record();
         if (session.hasEnded()) {
             request.loop().executor().execute(() -> open(request));
-        } else if (!mayClaim(request.client().userName(), session.client())) {
+        } else if (!session.mayBeClaimedBy(request.client().userName())) {
             refuse(request, ReasonCode.NOT_AUTHORIZED);
         } else if (request.cleanStart() || session.expirySeconds() == 0) { // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             replace(session, request); // without expiry it ends with its connection, whatever the new one requests
-        } else if (registry.refused(session.charge().refusal(request))) {
+        } else if (resources.refused(
+                session.charge().refusal(request.client(), request.expirySeconds(), request.will()))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
         } else if (record == null) {
             session.charge().add(HeapWeight.will(request.will()));
@@ -181,16 +143,13 @@ final class SessionClaims {
     private void replace(Session old, SessionRequest request) {
         Session fresh = create(request);
         int weight = fresh.charge().weight() + HeapWeight.will(request.will());
-        if (registry.refused(fresh.charge().refusal(weight, old))) {
+        if (resources.refused(fresh.charge().refusal(weight, old))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
             return;
         }
         old.life().endConnection(true);
         fresh.charge().add(weight);
-        if (users != null) {
-            users.add(fresh);
-        }
-        sessions.replace(old.id(), old, fresh);
+        sessions.replace(old, fresh);
         old.life().end(false);
         // the old one must not return after a crash; a failing store must not block the client
         old.afterCommit(kept -> request.loop().executor().execute(() -> begin(fresh, request)));
@@ -237,8 +196,7 @@ final class SessionClaims {
         if (record != null) {
             record.loop().flush(); // before the new loop writes anything
         }
-        HeldMessages held = new HeldMessages(session, resources, false);
-        session.intake().holdBack(held);
+        HeldMessages held = session.intake().holdBack(false);
         session.life().moveTo(target);
         target.executor().execute(() -> resumed(session, request));
         resources.router().afterDeliveriesVia(here, target, () -> session.life().moved(held));
@@ -250,9 +208,13 @@ final class SessionClaims {
             open(request);
             return;
         }
-        session.life().attach(request);
-        registry.recheck(session);
+        attach(session, request);
+        session.subscriptions().recheck();
         request.reply().opened(session, true);
+    }
+
+    private static void attach(Session session, SessionRequest request) {
+        session.life().attach(request.sink(), request.client(), request.expirySeconds(), request.will());
     }
 
     // --- by another node
@@ -260,7 +222,7 @@ final class SessionClaims {
     /** See {@link SessionRegistry#depart}. */
     @AnyThread
     void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
-        Session session = sessions.get(clientId);
+        Session session = sessions.find(clientId);
         if (session != null) {
             RoutingLoop owner = session.owner();
             owner.executor().execute(() -> claim(session, owner, here -> depart(session, discard, userName, reply)));
@@ -294,7 +256,7 @@ final class SessionClaims {
     private void depart(Session session, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
         if (session.hasEnded()) {
             reply.gone();
-        } else if (!mayClaim(userName, session.client())) {
+        } else if (!session.mayBeClaimedBy(userName)) {
             reply.refused();
         } else if (discard || session.expirySeconds() == 0) { // [MQTT-3.1.2-4]
             session.life().endConnection(true);
@@ -339,11 +301,6 @@ final class SessionClaims {
         }
     }
 
-    /** Whether a user may take over the session of a client with the same client identifier. */
-    boolean mayClaim(@Nullable String userName, ClientIdentity previous) {
-        return !resources.config().bindToUser() || Objects.equals(userName, previous.userName());
-    }
-
     // --- sessions that do not fit
 
     /** Registers a session in the store that does not fit into memory. At the start. */
@@ -367,6 +324,6 @@ final class SessionClaims {
         Stores stores = resources.stores();
         return others != null
                 && stores != null
-                && new LeftOutClaim(resources, registry, stores, others, claimant).begin();
+                && new LeftOutClaim(services, sessions, stores, others, claimant).begin();
     }
 }

@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class SessionIntake {
 
-    private final Session session;
+    private final SessionResources resources;
+    private final @Nullable ConsumerPressure pressure;
+    private final HeldMessages.Taker session;
+    private final Runnable changed;
 
     /** The newest held messages; null if nothing is held back. */
     private @Nullable HeldMessages held;
@@ -24,8 +27,22 @@ final class SessionIntake {
     /** Deliveries that came from another node and may also come here: {@link TakenMessages#idOf}. */
     private @Nullable Set<Long> cameElsewhere;
 
-    SessionIntake(Session session) {
+    /**
+     * Creates an idle intake.
+     *
+     * @param pressure the back-pressure of an in-process consumer; null for a client
+     * @param session takes messages now
+     * @param changed called when the intake may be idle again
+     */
+    SessionIntake(
+            SessionResources resources,
+            @Nullable ConsumerPressure pressure,
+            HeldMessages.Taker session,
+            Runnable changed) {
+        this.resources = resources;
+        this.pressure = pressure;
         this.session = session;
+        this.changed = changed;
     }
 
     /** Whether all messages are taken at once. */
@@ -64,10 +81,18 @@ final class SessionIntake {
 
     // --- held back
 
-    /** Holds back messages from now on. */
-    void holdBack(HeldMessages messages) {
+    /**
+     * Holds back messages from now on.
+     *
+     * @param betweenNodes whether the session moves between nodes. Its publishers are then notified of messages that do not
+     *     fit, and messages of shared groups are not held back, since other members can take them
+     * @return the held messages
+     */
+    HeldMessages holdBack(boolean betweenNodes) {
+        HeldMessages messages = new HeldMessages(resources, pressure, betweenNodes ? session : null);
         messages.follow(held);
         held = messages;
+        return messages;
     }
 
     /** Ends {@link #holdBack} and delivers the held messages. */
@@ -90,7 +115,7 @@ final class SessionIntake {
         } else {
             after.follow(messages.before());
         }
-        session.intakeChanged();
+        changed.run();
     }
 
     // --- taken by another node
@@ -98,7 +123,7 @@ final class SessionIntake {
     private boolean isKnown(ApplicationMessage message, Subscription subscription) {
         boolean known = cameElsewhere != null && cameElsewhere.remove(TakenMessages.idOf(message, subscription));
         if (known) {
-            session.resources().observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
         }
         return known;
     }
@@ -113,6 +138,6 @@ final class SessionIntake {
         if (cameElsewhere == ids) { // not one of a later move
             cameElsewhere = null;
         }
-        session.intakeChanged();
+        changed.run();
     }
 }

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class SessionLife {
 
     private final Session session;
-    private final SessionRegistry registry;
+    private final Session.Listener listener;
     private volatile SessionPhase phase;
 
     /** Claims and tasks that wait for the end of the phase. */
@@ -34,9 +35,9 @@ final class SessionLife {
     private volatile @Nullable PacketSink sink;
     private @Nullable DeliveryCheck check;
 
-    SessionLife(Session session, SessionRegistry registry, SessionPhase first) {
+    SessionLife(Session session, Session.Listener listener, SessionPhase first) {
         this.session = session;
-        this.registry = registry;
+        this.listener = listener;
         this.phase = first;
     }
 
@@ -117,14 +118,14 @@ final class SessionLife {
         session.resources().observer().sessionCreated(session.id());
     }
 
-    /** Attaches a connection of this event loop. */
-    void attach(SessionRequest request) {
-        session.absence().attached(request);
+    /** Attaches a connection of this event loop, with the expiry interval and the will of its CONNECT. */
+    void attach(PacketSink connection, ClientIdentity client, long expirySeconds, @Nullable Will will) {
+        session.absence().attached(client, expirySeconds, will);
         ClientIdentity previous = session.client();
-        session.client(request.client());
-        registry.clientChanged(session, previous);
-        check = registry.deliveryCheck(request.client());
-        sink = request.sink();
+        session.client(client);
+        listener.clientChanged(session, previous);
+        check = DeliveryCheck.of(session.resources().authorizer(), client);
+        sink = connection;
         switch (phase) {
             case OPENING, ABSENT, RESUMING -> become(SessionPhase.CONNECTED);
             case MOVING -> {} // until the move ends
@@ -134,7 +135,7 @@ final class SessionLife {
         OutboundFlow outbound = session.outboundOrNull();
         SessionRecord record = session.record();
         if (outbound != null) {
-            outbound.attach(request.sink(), check);
+            outbound.attach(connection, check);
         } else if (record != null && !record.queue().isEmpty()) {
             session.outbound(); // what waits in the store
         }
@@ -147,12 +148,12 @@ final class SessionLife {
         if (record != null) {
             record.reauthenticated(newClient);
         }
-        check = registry.deliveryCheck(newClient);
+        check = DeliveryCheck.of(session.resources().authorizer(), newClient);
         OutboundFlow outbound = session.outboundOrNull();
         if (outbound != null) {
             outbound.window().check(check);
         }
-        registry.recheck(session);
+        session.subscriptions().recheck();
     }
 
     /** Ends the current connection, if any, because another one takes over, here or on another node. */
@@ -375,6 +376,6 @@ final class SessionLife {
     /** Removes the session: the client can have another one. */
     private void remove() {
         session.subscriptions().clear();
-        registry.remove(session);
+        listener.ended(session);
     }
 }

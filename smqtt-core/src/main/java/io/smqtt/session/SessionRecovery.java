@@ -4,11 +4,9 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.LogText;
-import io.smqtt.message.ProtocolVersion;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerStore;
-import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.StoredQueue;
@@ -17,7 +15,6 @@ import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,13 +29,15 @@ import org.slf4j.LoggerFactory;
 final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionRecovery.class);
-    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
-    private static final String NO_LISTENER = "";
     private static final int AT_ONCE = 2_000;
     private static final int NAMES_PER_LINE = 50;
 
+    private final SessionServices services;
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final SessionTable table;
+    private final SessionClaims claims;
+    private final RetainedKeeper retained;
+    private final @Nullable NodeQueues nodeQueues;
     private final List<ArrayDeque<Session>> byLoop = new ArrayList<>();
     private final List<Session> superseded = new ArrayList<>();
     private @Nullable Session current;
@@ -53,9 +52,18 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private long subscriptions;
     private long refused;
 
-    SessionRecovery(SessionResources resources, SessionRegistry registry) {
-        this.resources = resources;
-        this.registry = registry;
+    SessionRecovery(
+            SessionServices services,
+            SessionTable table,
+            SessionClaims claims,
+            RetainedKeeper retained,
+            @Nullable NodeQueues nodeQueues) {
+        this.services = services;
+        this.resources = services.resources();
+        this.table = table;
+        this.claims = claims;
+        this.retained = retained;
+        this.nodeQueues = nodeQueues;
         resources.router().loops().forEach(loop -> byLoop.add(new ArrayDeque<>()));
     }
 
@@ -65,11 +73,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         SharedFilter group = GroupRecord.group(stored.clientId());
         if (group != null) {
             current = null;
-            registry.groups().recovered(group, stored, waiting);
+            services.groups().recovered(group, stored, waiting);
             return;
         }
         String node = NodeQueues.node(stored.clientId());
-        NodeQueues nodes = registry.nodeQueues();
+        NodeQueues nodes = nodeQueues;
         if (node != null && nodes != null) {
             current = null;
             currentNode = nodes;
@@ -78,12 +86,12 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
         int index = (int) (sessions % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
-        Session session = session(resources, registry, loop, stored, waiting);
+        Session session = table.found(services, loop, stored, waiting);
         number = stored.number();
         String limit = session.charge().refusalOfStored(session.charge().weight());
         if (limit != null) {
             current = null;
-            supersede(registry.find(stored.clientId()));
+            supersede(table.find(stored.clientId()));
             leaveOut(stored.clientId(), limit);
             return;
         }
@@ -91,30 +99,8 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         currentLoop = byLoop.get(index);
         currentSubscriptions = 0;
         sessions++;
-        supersede(registry.recovered(session));
+        supersede(table.recovered(session));
         currentLoop.add(session);
-    }
-
-    /** Creates a session that was found in the store, with what is stored of its client. */
-    static Session session(
-            SessionResources resources,
-            SessionRegistry registry,
-            RoutingLoop loop,
-            StoredSession stored,
-            StoredQueue waiting) {
-        ClientIdentity client = new ClientIdentity(
-                stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
-        Session session = new Session(
-                resources,
-                registry,
-                loop,
-                client,
-                stored.expirySeconds(),
-                SessionPhase.ABSENT,
-                stored.number(),
-                waiting);
-        session.recovered(stored);
-        return session;
     }
 
     private void supersede(@Nullable Session older) {
@@ -125,8 +111,8 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     /** Leaves a session, or the rest of one, in the store because it does not fit. */
     private void leaveOut(String clientId, String limit) {
-        registry.claims().leftOut(clientId, number);
-        registry.refused(limit);
+        claims.leftOut(clientId, number);
+        resources.refused(limit);
         leftOut++;
         names.add(LogText.escape(clientId));
         if (names.size() == NAMES_PER_LINE) {
@@ -214,7 +200,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void retained(ApplicationMessage message, RetainedVersion version) {
-        RetainedVersions versions = registry.retained().versions();
+        RetainedVersions versions = retained.versions();
         if (retain(message) && versions != null) {
             versions.found(message, version);
         }
@@ -222,7 +208,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void retainedRemoval(TopicName topic, RetainedVersion version) {
-        RetainedVersions versions = registry.retained().versions();
+        RetainedVersions versions = retained.versions();
         if (versions != null) {
             versions.foundRemoval(topic, version);
         }
@@ -230,7 +216,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void note(String name, byte[] note) {
-        RetainedVersions versions = registry.retained().versions();
+        RetainedVersions versions = retained.versions();
         if (versions != null) {
             versions.foundNote(name, note);
         }
@@ -247,7 +233,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
                     leftOut);
         }
         if (refused > 0) {
-            registry.retained().storeHasMore();
+            retained.storeHasMore();
             LOG.warn(
                     "{} stored retained messages are more than the limits allow. They stay in the store and are not shown;"
                             + " raise limits.max-retained-messages or limits.max-retained-bytes and start again to have them",

@@ -3,34 +3,18 @@ package io.smqtt.session;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
-import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
-import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.Subscription;
-import io.smqtt.spi.AccessAction;
-import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
-import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
-import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Fuseable;
-import reactor.core.publisher.Mono;
 
 /**
  * All sessions of a broker by client identifier. A connection gets its session here after validation and authentication.
@@ -39,19 +23,12 @@ import reactor.core.publisher.Mono;
  */
 public final class SessionRegistry {
 
-    /** The time limit of an authorizer's answer. After it access is denied, so that wills and revocations are not delayed for ever. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
     private final SessionResources resources;
     private final RetainedKeeper retained;
-    private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
-    private final @Nullable UserSessions users;
-    private final GroupQueues groups;
+    private final SessionServices services;
+    private final SessionTable sessions;
     private final SessionClaims claims;
     private final @Nullable NodeQueues nodeQueues;
-    private volatile TakenMessages @Nullable [] taken;
-    private volatile @Nullable WillWatch willWatch;
-    private volatile long recoveredWillsWaitSeconds;
 
     /**
      * Creates a registry.
@@ -112,10 +89,11 @@ public final class SessionRegistry {
                 new SessionBudget(limits),
                 stores);
         retained = new RetainedKeeper(router, stores);
-        groups = new GroupQueues(resources);
+        services = new SessionServices(
+                resources, new GroupQueues(resources), new WillPublisher(resources, retained), new DeliveryHistory());
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
-        users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
-        claims = new SessionClaims(resources, this, sessions, users);
+        sessions = new SessionTable(limits);
+        claims = new SessionClaims(services, sessions);
     }
 
     /**
@@ -128,22 +106,11 @@ public final class SessionRegistry {
         if (stores == null) {
             return;
         }
-        SessionRecovery recovery = new SessionRecovery(resources, this);
+        SessionRecovery recovery = new SessionRecovery(services, sessions, claims, retained, nodeQueues);
         stores.store().recover(recovery);
         stores.open();
         recovery.finish();
-        groups.recovered(!claims.hasLeftOut());
-    }
-
-    /** Adds a recovered session. Returns an older one of its client that must be removed, or null. */
-    @Nullable
-    Session recovered(Session session) {
-        session.charge().add(session.charge().weight());
-        Session older = sessions.put(session.id(), session);
-        if (users != null) {
-            users.add(session);
-        }
-        return older;
+        services.groups().recovered(!claims.hasLeftOut());
     }
 
     /**
@@ -174,14 +141,6 @@ public final class SessionRegistry {
         return resources.sessionBudget();
     }
 
-    /** Reports a limit that was exceeded; null for none. Returns whether there was one. */
-    boolean refused(@Nullable String limit) {
-        if (limit != null) {
-            resources.observer().sessionRefused(limit);
-        }
-        return limit != null;
-    }
-
     /**
      * Finds a session.
      *
@@ -190,7 +149,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public @Nullable Session find(String clientId) {
-        return sessions.get(clientId);
+        return sessions.find(clientId);
     }
 
     /**
@@ -200,7 +159,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public Collection<Session> all() {
-        return Collections.unmodifiableCollection(sessions.values());
+        return sessions.all();
     }
 
     /**
@@ -211,11 +170,6 @@ public final class SessionRegistry {
      */
     public void open(SessionRequest request) {
         claims.open(request);
-    }
-
-    /** The queues of shared groups. */
-    GroupQueues groups() {
-        return groups;
     }
 
     // --- between nodes
@@ -241,7 +195,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival arrive(SessionState state) {
-        return new StoredArrival(resources, this, claims.loopOf(state.clientId()), state);
+        return new StoredArrival(services, sessions, claims.loopOf(state.clientId()), state);
     }
 
     /**
@@ -252,162 +206,31 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival merge(SessionState state) {
-        Session here = sessions.get(state.clientId());
+        Session here = sessions.find(state.clientId());
         if (here == null || here.hasEnded()) {
             return arrive(state);
         }
-        boolean allowed = claims.mayClaim(state.userName(), here.client());
+        boolean allowed = here.mayBeClaimedBy(state.userName());
         boolean newer = state.claimClock() > here.claimClock();
         if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
             return arrive(state); // replaces the session here
         }
         boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
-        return new MergingArrival(resources, this, here, state, unwanted);
+        return new MergingArrival(resources, services.history(), here, state, unwanted);
     }
 
     /** Starts to record the messages that sessions take, so that duplicates are recognized. */
     @AnyThread
     public void rememberTaken() {
-        TakenMessages[] all = new TakenMessages[resources.router().loops().size()];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = new TakenMessages();
-        }
-        taken = all;
-    }
-
-    /** The recorded messages of a loop's sessions; null if they are not recorded. */
-    @Nullable
-    TakenMessages taken(RoutingLoop loop) {
-        TakenMessages[] all = taken;
-        return all == null ? null : all[loop.index()];
-    }
-
-    /** Records a message that a session takes. */
-    @OnEventLoop
-    void remember(Session session, ApplicationMessage message, Subscription subscription) {
-        TakenMessages[] all = taken;
-        if (all != null && message.qos() != QoS.AT_MOST_ONCE && session.expirySeconds() > 0) {
-            all[session.owner().index()].took(session.key(), TakenMessages.idOf(message, subscription));
-        }
-    }
-
-    /** Whether a session is known to have taken a delivery; see {@link TakenMessages#idOf}. */
-    @AnyThread
-    boolean hasTaken(Session session, long deliveryId) {
-        TakenMessages[] all = taken;
-        if (all != null) {
-            for (TakenMessages ofLoop : all) {
-                if (ofLoop.knows(session.key(), deliveryId)) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    void remove(Session session) {
-        sessions.remove(session.id(), session);
-        if (users != null) {
-            users.remove(session, session.client());
-        }
-    }
-
-    /** Moves a session to another client's accounts. */
-    void clientChanged(Session session, ClientIdentity previous) {
-        if (users != null
-                && !Objects.equals(previous.userName(), session.client().userName())) {
-            users.remove(session, previous);
-            users.add(session);
-        }
-    }
-
-    /** The claims of client identifiers. */
-    SessionClaims claims() {
-        return claims;
-    }
-
-    @Nullable
-    DeliveryCheck deliveryCheck(ClientIdentity client) {
-        Authorizer authorizer = resources.authorizer();
-        return authorizer.checksDeliveries() && !InProcess.isReserved(client.clientId())
-                ? new DeliveryCheck(authorizer, client)
-                : null;
-    }
-
-    /** Ends the subscriptions of a session that its client is no longer authorized for. */
-    @OnEventLoop
-    void recheck(Session session) {
-        if (InProcess.isReserved(session.id())) {
-            return;
-        }
-        List<Subscription> subscriptions =
-                new ArrayList<>(session.subscriptions().size());
-        session.subscriptions().forEach(subscriptions::add);
-        for (Subscription subscription : subscriptions) {
-            decide(
-                            session.client(),
-                            AccessAction.SUBSCRIBE,
-                            subscription.filter().value(),
-                            subscription.maximumQos(),
-                            false)
-                    .subscribe(decision -> {
-                        if (decision != AccessDecision.ALLOW) {
-                            session.execute(() -> revoke(session, subscription));
-                        }
-                    });
-        }
-    }
-
-    private static void revoke(Session session, Subscription subscription) {
-        TopicFilter filter = subscription.filter();
-        if (session.subscriptions().get(filter, subscription.shareName()) == subscription) { // not a newer one
-            session.subscriptions().unsubscribe(filter, subscription.shareName());
-        }
+        services.history().begin(resources.router().loops().size());
     }
 
     /** Checks the subscriptions of all sessions again, after the access rules have changed. */
     @AnyThread
     public void recheckAll() {
-        for (Session session : sessions.values()) {
-            session.execute(() -> recheck(session));
+        for (Session session : sessions.all()) {
+            session.execute(session.subscriptions()::recheck);
         }
-    }
-
-    private Mono<AccessDecision> decide(
-            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
-        Mono<AccessDecision> answer = resources.authorizer().authorize(client, action, topic, qos, retain);
-        Mono<AccessDecision> bounded = answer instanceof Fuseable.ScalarCallable ? answer : answer.timeout(PATIENCE);
-        return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
-    }
-
-    /** Publishes the will of a session if its client is authorized. A stored will is kept until the message is committed. */
-    @OnEventLoop
-    void publishWill(Session session, Will will) {
-        RoutingLoop loop = session.owner();
-        ApplicationMessage message =
-                will.message().accepted(loop.nextMessageId(), resources.ticker().nanoTime(), session.id());
-        session.absence().publishing(will);
-        decide(session.client(), AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
-                .subscribe(decision -> {
-                    if (decision == AccessDecision.ALLOW) {
-                        loop.executor().execute(() -> routeWill(loop, session, will, message));
-                    } else {
-                        session.execute(() -> session.absence().published(will));
-                    }
-                });
-    }
-
-    private void routeWill(RoutingLoop loop, Session session, Will will, ApplicationMessage message) {
-        routeWill(loop, session.id(), message, willTicket(loop, session, will));
-    }
-
-    private void routeWill(RoutingLoop loop, String clientId, ApplicationMessage message, RouteTicket ticket) {
-        if (message.retain()) { // [MQTT-3.1.2-15]
-            retained.retain(loop, message, ticket);
-        }
-        resources.observer().willPublished(clientId);
-        resources.router().route(loop, message, ticket);
-        ticket.release(true);
     }
 
     /**
@@ -417,7 +240,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void watchWills(WillWatch watch) {
-        willWatch = watch;
+        services.wills().watch(watch);
     }
 
     /**
@@ -427,7 +250,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void watchGroups(GroupWatch watch) {
-        groups.watch(watch);
+        services.groups().watch(watch);
     }
 
     /**
@@ -439,7 +262,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void handOver(SharedFilter group, String node) {
-        groups.handOver(group, node);
+        services.groups().handOver(group, node);
     }
 
     /**
@@ -450,7 +273,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public boolean canTakeMore(SharedFilter group) {
-        return groups.hasTaker(group);
+        return services.groups().hasTaker(group);
     }
 
     /**
@@ -460,7 +283,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public long queuedForGroups() {
-        return groups.waiting();
+        return services.groups().waiting();
     }
 
     /**
@@ -470,12 +293,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public long queuedBytesForGroups() {
-        return groups.bytes();
-    }
-
-    @Nullable
-    WillWatch willWatch() {
-        return willWatch;
+        return services.groups().bytes();
     }
 
     /**
@@ -484,11 +302,7 @@ public final class SessionRegistry {
      * @param wait the minimum delay
      */
     public void recoveredWillsWait(Duration wait) {
-        recoveredWillsWaitSeconds = wait.toSeconds();
-    }
-
-    long recoveredWillsWaitSeconds() {
-        return recoveredWillsWaitSeconds;
+        services.wills().recoveredWillsWaitSeconds(wait.toSeconds());
     }
 
     /**
@@ -499,20 +313,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void publishInherited(ClientIdentity client, Will will) {
-        ApplicationMessage message = will.message();
-        long nowNanos = resources.ticker().nanoTime();
-        List<RoutingLoop> loops = resources.router().loops();
-        RoutingLoop loop = loops.get(Math.floorMod(client.clientId().hashCode(), loops.size()));
-        decide(client, AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
-                .subscribe(decision -> {
-                    if (decision == AccessDecision.ALLOW) {
-                        loop.executor().execute(() -> {
-                            ApplicationMessage accepted =
-                                    message.accepted(loop.nextMessageId(), nowNanos, client.clientId());
-                            routeWill(loop, client.clientId(), accepted, RouteTicket.NONE);
-                        });
-                    }
-                });
+        services.wills().publishInherited(client, will);
     }
 
     /**
@@ -523,19 +324,9 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void willSettledElsewhere(String clientId, @Nullable Will will) {
-        Session session = sessions.get(clientId);
+        Session session = sessions.find(clientId);
         if (session != null) {
             session.execute(() -> session.absence().settledElsewhere(will));
         }
-    }
-
-    private RouteTicket willTicket(RoutingLoop loop, Session session, Will will) {
-        Stores stores = resources.stores();
-        return stores == null || !session.isStored()
-                ? RouteTicket.NONE
-                : new WillTicket(
-                        () -> session.execute(() -> session.absence().published(will)),
-                        stores.waits(),
-                        stores.of(loop).isStable());
     }
 }

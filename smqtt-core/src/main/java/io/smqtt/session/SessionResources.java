@@ -21,4 +21,13 @@ record SessionResources(
         SessionConfig config,
         QueueBudget budget,
         SessionBudget sessionBudget,
-        @Nullable Stores stores) {}
+        @Nullable Stores stores) {
+
+    /** Reports a limit that was exceeded; null for none. Returns whether there was one. */
+    boolean refused(@Nullable String limit) {
+        if (limit != null) {
+            observer.sessionRefused(limit);
+        }
+        return limit != null;
+    }
+}

@@ -2,9 +2,15 @@
 package io.smqtt.session;
 
 import io.smqtt.message.HeapWeight;
+import io.smqtt.message.QoS;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +88,34 @@ public final class SessionSubscriptions extends SubscriptionTable {
      * @return false if a limit is exceeded
      */
     public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
-        return !session.registry().refused(session.charge().refusalOfSubscription(weight(filter, shareName)));
+        return !session.resources().refused(session.charge().refusalOfSubscription(weight(filter, shareName)));
+    }
+
+    /** Ends the subscriptions that the client is no longer authorized for. */
+    void recheck() {
+        if (InProcess.isReserved(session.id())) {
+            return;
+        }
+        List<Subscription> all = new ArrayList<>(size());
+        forEach(all::add);
+        for (Subscription subscription : all) {
+            String filter = subscription.filter().value();
+            Authorizer authorizer = session.resources().authorizer();
+            QoS qos = subscription.maximumQos();
+            AccessChecks.decide(authorizer, session.client(), AccessAction.SUBSCRIBE, filter, qos, false)
+                    .subscribe(decision -> {
+                        if (decision != AccessDecision.ALLOW) {
+                            session.execute(() -> revoke(subscription));
+                        }
+                    });
+        }
+    }
+
+    private void revoke(Subscription subscription) {
+        TopicFilter filter = subscription.filter();
+        if (get(filter, subscription.shareName()) == subscription) { // not a newer one
+            unsubscribe(filter, subscription.shareName());
+        }
     }
 
     private static int weight(TopicFilter filter, @Nullable String shareName) {

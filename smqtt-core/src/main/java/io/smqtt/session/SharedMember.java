@@ -193,7 +193,7 @@ final class SharedMember {
             mayAsk = true;
             OutboundFlow flow = session.outbound();
             while (taken < batch.size() && flow.shared().take(batch.get(taken), membership.subscription)) {
-                session.registry().remember(session, batch.get(taken++).message(), membership.subscription);
+                session.remember(batch.get(taken++).message(), membership.subscription);
             }
         }
         if (taken < batch.size()) {

@@ -37,8 +37,9 @@ final class StoredArrival implements SessionArrival {
     private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
     private static final long STRAGGLE_SECONDS = 30;
 
+    private final SessionServices services;
     private final SessionResources resources;
-    private final SessionRegistry registry;
+    private final SessionTable sessions;
     private final RoutingLoop loop;
     private final SessionState state;
     private final @Nullable Stores stores;
@@ -54,9 +55,10 @@ final class StoredArrival implements SessionArrival {
     private @Nullable Session session;
     private @Nullable HeldMessages held;
 
-    StoredArrival(SessionResources resources, SessionRegistry registry, RoutingLoop loop, SessionState state) {
-        this.resources = resources;
-        this.registry = registry;
+    StoredArrival(SessionServices services, SessionTable sessions, RoutingLoop loop, SessionState state) {
+        this.services = services;
+        this.resources = services.resources();
+        this.sessions = sessions;
         this.loop = loop;
         this.state = state;
         this.stores = resources.stores();
@@ -65,8 +67,8 @@ final class StoredArrival implements SessionArrival {
         this.number = stores == null ? 0 : stores.store().newSession();
         this.unstored = stores == null
                 ? new Session(
-                        resources,
-                        registry,
+                        services,
+                        sessions,
                         loop,
                         client,
                         state.expirySeconds(),
@@ -159,11 +161,11 @@ final class StoredArrival implements SessionArrival {
                     ? HeapWeight.subscription(text, null)
                     : HeapWeight.subscription(shared.filter().value(), shared.shareName());
         }
-        Session replaced = registry.find(state.clientId());
-        if (replaced == null && registry.claims().isFull()) {
+        Session replaced = sessions.find(state.clientId());
+        if (replaced == null && sessions.isFull()) {
             return false;
         }
-        return !registry.refused(
+        return !resources.refused(
                 SessionCharge.refusal(resources.sessionBudget(), replaced, weight, state.userName(), true));
     }
 
@@ -189,7 +191,7 @@ final class StoredArrival implements SessionArrival {
             await(present, kept -> {
                 if (kept) {
                     StoredQueue queue = new StoredQueue(1, count + 1L, count, bytes);
-                    Session mine = SessionRecovery.session(resources, registry, loop, header, queue);
+                    Session mine = sessions.found(services, loop, header, queue);
                     inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
                     become(mine);
                 }
@@ -202,14 +204,9 @@ final class StoredArrival implements SessionArrival {
         session = mine;
         mine.claimClock(state.claimClock());
         mine.life().cleanClock(state.cleanClock());
-        TakenMessages taken = registry.taken(loop);
-        if (taken != null) {
-            ids.forEach(id -> taken.took(mine.key(), id));
-        }
+        ids.forEach(id -> services.history().took(loop, mine.key(), id));
         ids.clear();
-        HeldMessages messages = new HeldMessages(mine, resources, true);
-        held = messages;
-        mine.intake().holdBack(messages);
+        held = mine.intake().holdBack(true);
         mine.intake().cameElsewhere(cameLate);
         mine.life().created();
         if (count > 0) { // includes those that were sent before: they end when they are read
@@ -217,7 +214,7 @@ final class StoredArrival implements SessionArrival {
         }
         inMemory.clear();
         state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
-        Session older = registry.recovered(mine);
+        Session older = sessions.recovered(mine);
         if (older != null) {
             older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
         }

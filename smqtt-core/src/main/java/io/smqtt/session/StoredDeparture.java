@@ -13,6 +13,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private final Session session;
     private final SessionResources resources;
-    private final HeldMessages hold;
+    private @Nullable HeldMessages hold;
     private final RoutingLoop loop;
     private final List<StoredMessage> inHand = new ArrayList<>();
     private final List<RouteTicket> tickets = new ArrayList<>();
@@ -48,7 +49,6 @@ final class StoredDeparture implements SessionDeparture {
     StoredDeparture(Session session, SessionResources resources) {
         this.session = session;
         this.resources = resources;
-        this.hold = new HeldMessages(session, resources, true);
         this.loop = session.owner();
     }
 
@@ -78,7 +78,7 @@ final class StoredDeparture implements SessionDeparture {
     }
 
     private void freeze() {
-        session.intake().holdBack(hold);
+        hold = session.intake().holdBack(true);
         SharedMember member = session.memberOrNull();
         if (member != null) {
             member.giveBackAll(); // the groups stay here
@@ -101,6 +101,10 @@ final class StoredDeparture implements SessionDeparture {
                 session.life().cleanClock(),
                 subscriptions,
                 identifiers);
+    }
+
+    private HeldMessages held() {
+        return Objects.requireNonNull(hold, "the session is not stopped yet");
     }
 
     @Override
@@ -150,8 +154,8 @@ final class StoredDeparture implements SessionDeparture {
     public void late(Consumer<List<StoredMessage>> reply) {
         loop.executor().execute(() -> {
             int bytes = 0;
-            while (inHand.size() < Stores.PAGE_MESSAGES && bytes < Stores.PAGE_BYTES && !hold.isEmpty()) {
-                hold.poll((message, subscription, ticket) -> {
+            while (inHand.size() < Stores.PAGE_MESSAGES && bytes < Stores.PAGE_BYTES && !held().isEmpty()) {
+                held().poll((message, subscription, ticket) -> {
                     inHand.add(subscription.stored(
                             inHand.size() + 1L,
                             message,
@@ -182,13 +186,13 @@ final class StoredDeparture implements SessionDeparture {
                 return;
             }
             over = true;
-            session.intake().stopHolding(hold);
+            session.intake().stopHolding(held());
             OutboundFlow outbound = session.outboundOrNull();
             int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
             elsewhere(Elsewhere.MOVED, takenLate + (session.hasEnded() ? 0 : pending));
             session.life().leave();
-            elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has them too
-            hold.letGo((message, subscription, ticket) -> {});
+            elsewhere(Elsewhere.DUPLICATE, held().size()); // the other node has them too
+            held().letGo((message, subscription, ticket) -> {});
             session.afterCommit(kept -> done.run());
         });
     }
@@ -210,7 +214,7 @@ final class StoredDeparture implements SessionDeparture {
                 }
                 tickets.get(i).release(true);
             }
-            session.intake().letGo(hold);
+            session.intake().letGo(held());
             session.life().stay();
         });
     }

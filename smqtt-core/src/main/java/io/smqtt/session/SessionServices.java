@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+/**
+ * What all sessions of a node share.
+ *
+ * @param resources the parts of the broker
+ * @param groups the queues of shared groups
+ * @param wills publishes wills
+ * @param history the messages that the sessions have taken lately
+ */
+record SessionServices(SessionResources resources, GroupQueues groups, WillPublisher wills, DeliveryHistory history) {}
