@@ -23,6 +23,7 @@ final class ParkLog {
     private final Map<Key, Line> lines = new HashMap<>();
     private long readFailureLoggedNanos = Long.MIN_VALUE;
     private long refusalLoggedNanos = Long.MIN_VALUE;
+    private long heldBackLoggedNanos = Long.MIN_VALUE;
 
     private record Key(String nodeId, DropReason reason) {}
 
@@ -123,6 +124,17 @@ final class ParkLog {
         if (refusalLoggedNanos == Long.MIN_VALUE || now - refusalLoggedNanos >= MINUTE_NANOS) {
             refusalLoggedNanos = now;
             LOG.warn("node {} cannot store messages that were parked for it; they are sent again until it can", nodeId);
+        }
+    }
+
+    void heldBack(String nodeId, int messages) {
+        long now = nanoTime.getAsLong();
+        if (heldBackLoggedNanos == Long.MIN_VALUE || now - heldBackLoggedNanos >= MINUTE_NANOS) {
+            heldBackLoggedNanos = now;
+            LOG.warn(
+                    "{} messages for node {} cannot be parked now: their publishers wait, because MQTT 3.1.1 has no negative acknowledgement",
+                    messages,
+                    nodeId);
         }
     }
 }

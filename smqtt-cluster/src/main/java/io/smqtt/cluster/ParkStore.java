@@ -110,6 +110,11 @@ final class ParkStore implements BrokerStore.CommitListener {
         if (ticket.wantsStable()) {
             writer.requireSync();
         }
+        whenStored(done);
+    }
+
+    /** Reports the outcome of the last operation: true if it is stored, false if it could not be. */
+    void whenStored(Consumer<Boolean> done) {
         waiters.add(new Waiter(writer.position(), done));
     }
 

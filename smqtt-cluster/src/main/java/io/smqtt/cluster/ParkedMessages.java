@@ -27,6 +27,9 @@ final class ParkedMessages {
     private static final int PAGE_MESSAGES = 1_000;
     private static final int PAGE_BYTES = 512 * 1024;
 
+    /** The bytes above the limit that may be there while the oldest messages are read, to be dropped. */
+    private static final int TRIMMED_BYTES = 8 * PAGE_BYTES;
+
     private final String nodeId;
     private final ParkLimits limits;
     private final @Nullable ParkStore store;
@@ -37,11 +40,22 @@ final class ParkedMessages {
     /** The unread messages if there is no store. */
     private final ArrayDeque<OutboundMessage> memory = new ArrayDeque<>();
 
+    /** Messages behind the unread ones, for which there is no room. */
+    private final HeldBack held = new HeldBack();
+
+    /** Messages that were sent, and could not be stored. */
+    private final HeldBack unstored = new HeldBack();
+
     /** The number of the queue in the store, or 0. */
     private long queue;
 
     /** The routes in the store. */
     private Set<String> routes = Set.of();
+
+    private boolean headerStored;
+
+    /** Whether the routes could not be stored. */
+    private boolean routesLost;
 
     private long awaySinceMillis;
     private long lastRow;
@@ -53,6 +67,10 @@ final class ParkedMessages {
     private long unreadBytes;
     private int taken;
     private boolean reading;
+
+    /** Whether the last message could not be stored. */
+    private boolean failing;
+
     private int pageMessages = PAGE_MESSAGES;
 
     /**
@@ -84,6 +102,7 @@ final class ParkedMessages {
     void recovered(NodeQueues.Found found) {
         queue = found.header().number();
         routes = Set.copyOf(found.filters());
+        headerStored = true;
         awaySinceMillis = found.header().willAtMillis();
         lastRow = found.waiting().nextSequence() - 1;
         unreadFrom = found.waiting().firstSequence();
@@ -93,7 +112,7 @@ final class ParkedMessages {
 
     /** The number of messages. */
     int size() {
-        return unread + taken;
+        return unread + taken + held.size();
     }
 
     /** The bytes of those that are not in memory, or that would not be with a store. */
@@ -108,7 +127,7 @@ final class ParkedMessages {
 
     /** Whether messages must be read before newer ones may be sent. */
     boolean hasUnread() {
-        return unread > 0;
+        return unread > 0 || !held.isEmpty();
     }
 
     /** The number of the last message, read or not. */
@@ -127,41 +146,84 @@ final class ParkedMessages {
         }
         awaySinceMillis = store.clockMillis();
         if (queue != 0) {
-            store.putHeader(queue, nodeId, awaySinceMillis);
+            putHeader(store);
         }
         long of = queue(store);
-        for (String filter : filters) {
-            if (!routes.contains(filter)) {
-                store.putRoute(of, filter);
-            }
-        }
         for (String filter : routes) {
             if (!filters.contains(filter)) {
                 store.removeRoute(of, filter);
             }
         }
+        Set<String> known = routes;
         routes = filters;
+        putRoutes(store, known);
     }
 
-    /** Appends a message, and settles it when it is safe, or cannot be kept. */
-    void add(OutboundMessage message) {
-        int bytes = message.bytes();
-        if (unreadBytes + bytes > limits.maxBytes() && !makeRoom(bytes)) {
-            dropped(DropReason.PEER_QUEUE, 1);
-            message.settle(false);
-            return;
+    private void putHeader(ParkStore to) {
+        long of = queue;
+        to.putHeader(of, nodeId, awaySinceMillis);
+        to.whenStored(kept -> {
+            if (of == queue) {
+                headerStored = kept;
+                failing = !kept;
+            }
+        });
+    }
+
+    /** Stores the routes, without those that are stored. */
+    private void putRoutes(ParkStore to, Set<String> stored) {
+        long of = queue;
+        boolean changed = false;
+        for (String filter : routes) {
+            if (!stored.contains(filter)) {
+                to.putRoute(of, filter);
+                changed = true;
+            }
         }
+        if (changed) {
+            to.whenStored(kept -> {
+                if (of == queue && !kept) {
+                    routesLost = true;
+                    failing = true;
+                }
+            });
+        }
+    }
+
+    /** Appends a message, and settles it when it is safe, or cannot be kept. If its publisher cannot be refused, it waits for room. */
+    void add(OutboundMessage message) {
+        message.parkedAs(lastRow + 1);
+        if (held.isEmpty() && hasRoomFor(message)) {
+            lastRow++;
+            append(message);
+        } else if (message.bytes() <= limits.maxBytes() && held.takes(message)) {
+            lastRow++;
+            report.heldBack(nodeId, held.size());
+        } else {
+            dropped(DropReason.PEER_QUEUE, 1);
+            message.settle(
+                    message.bytes() > limits.maxBytes() && message.ticket().waitsForRoom());
+        }
+    }
+
+    private boolean hasRoomFor(OutboundMessage message) {
+        return unreadBytes + message.bytes() <= limits.maxBytes() || makeRoom(message.bytes());
+    }
+
+    private void append(OutboundMessage message) {
         unread++;
-        unreadBytes += bytes;
-        message.parkedAs(++lastRow);
+        unreadBytes += message.bytes();
         if (store == null) {
             memory.add(message);
             message.settle(true);
         } else {
             write(store, message, () -> {
                 unread--;
-                unreadBytes -= bytes;
-                observer.messageDropped(DropReason.PEER_QUEUE, 1);
+                unreadBytes -= message.bytes();
+                if (!held.takes(message)) {
+                    observer.messageDropped(DropReason.PEER_QUEUE, 1);
+                    message.settle(false);
+                }
             });
         }
     }
@@ -176,19 +238,35 @@ final class ParkedMessages {
         if (store == null) {
             message.settle(true);
         } else {
-            write(store, message, () -> {});
+            writeSent(store, message);
         }
     }
 
+    private void writeSent(ParkStore to, OutboundMessage message) {
+        write(to, message, () -> {
+            if (!unstored.takes(message)) {
+                message.settle(false);
+            }
+        });
+    }
+
+    /**
+     * Writes a message to the store.
+     *
+     * @param lost called if that fails; not for a node that was forgotten meanwhile
+     */
     private void write(ParkStore to, OutboundMessage message, Runnable lost) {
         boolean awaited = to.isAwaitedBy(message.ticket());
         long ofQueue = queue(to);
+        if (!headerStored) { // in the same commit: without it the message is not found again
+            putHeader(to);
+        }
         to.append(ofQueue, message.row(), message.message(), message.ticket(), kept -> {
+            failing = !kept;
             if (!kept && ofQueue == queue) {
                 lost.run();
-            }
-            if (awaited) {
-                message.settle(kept);
+            } else if (awaited) {
+                message.settle(true);
             }
         });
         if (!awaited) {
@@ -196,10 +274,55 @@ final class ParkedMessages {
         }
     }
 
+    /** Tries again to keep the messages whose publishers wait. Called periodically. */
+    void retry() {
+        int gone = held.refuseGone();
+        if (gone > 0) {
+            dropped(DropReason.PEER_QUEUE, gone);
+        }
+        unstored.refuseGone();
+        if (store != null && routesLost && failing) {
+            putHeader(store); // a small attempt
+        } else if (store != null && routesLost) {
+            routesLost = false;
+            putRoutes(store, Set.of());
+        }
+        int attempts = failing ? 1 : HeldBack.MAXIMUM_MESSAGES;
+        OutboundMessage sent = unstored.first();
+        for (; store != null && sent != null && attempts > 0; sent = unstored.first(), attempts--) {
+            unstored.remove(sent);
+            writeSent(store, sent);
+        }
+        OutboundMessage next = held.first();
+        for (; next != null && attempts > 0 && hasRoomFor(next); next = held.first(), attempts--) {
+            held.remove(next);
+            if (next.row() < unreadFrom) { // later rows were read
+                next.parkedAs(++lastRow);
+            }
+            append(next);
+        }
+    }
+
+    /**
+     * Ends the wait of publishers: the node is reachable, and nothing is before their messages any more.
+     *
+     * @return the messages, which are no longer parked
+     */
+    List<OutboundMessage> takeHeldBack() {
+        if (unread > 0 || held.isEmpty()) {
+            return List.of();
+        }
+        List<OutboundMessage> all = held.removeAll();
+        all.forEach(message -> message.parkedAs(0));
+        return all;
+    }
+
     private long queue(ParkStore to) {
         if (queue == 0) {
             queue = to.newQueue();
-            to.putHeader(queue, nodeId, awaySinceMillis);
+            headerStored = false;
+            routesLost = false;
+            putHeader(to);
         }
         return queue;
     }
@@ -329,6 +452,7 @@ final class ParkedMessages {
     /** The node has accepted a message. */
     void accepted(OutboundMessage message) {
         taken--;
+        unstored.remove(message);
         if (store != null) {
             store.remove(queue, message.row());
         }
@@ -365,6 +489,8 @@ final class ParkedMessages {
         queue = 0;
         routes = Set.of();
         memory.clear();
+        held.removeAll().forEach(message -> message.settle(true)); // its subscribers are forgotten
+        unstored.removeAll().forEach(message -> message.settle(true));
         unread = 0;
         unreadBytes = 0;
         taken = 0;
@@ -379,7 +505,7 @@ final class ParkedMessages {
         }
         if (store != null) {
             trim(store);
-            return true;
+            return unreadBytes + bytes <= limits.maxBytes() + TRIMMED_BYTES;
         }
         int count = 0;
         while (unreadBytes + bytes > limits.maxBytes()) {

@@ -163,12 +163,24 @@ final class PeerOutbox {
         }
         // to a slow peer QoS 0 leaves room for other messages
         int part = pressure.isSlow() && message.isAtMostOnce() ? 2 : 1;
-        if (isFull(more, moreBytes, part)) {
+        if (isFull(more, moreBytes, part) && !isHeldBack(message, more, moreBytes)) {
             observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
             message.settle(false); // it must not be acknowledged
             return false;
         }
         return true;
+    }
+
+    /**
+     * Whether the publisher of a message waits until it is accepted, because it cannot be refused. Such messages may fill the queue once more
+     * above its limit.
+     */
+    private boolean isHeldBack(Outbound message, int more, long moreBytes) {
+        return message instanceof OutboundMessage one
+                && !one.isAtMostOnce()
+                && count.get() + more < 2 * settings.queueMessages()
+                && bytes.get() + moreBytes < 2L * settings.queueBytes()
+                && one.ticket().waitsForRoom();
     }
 
     private static boolean isOfUseLater(Outbound message) {
@@ -428,6 +440,7 @@ final class PeerOutbox {
     /** Sends messages again after a timeout. Called periodically. */
     void tick(long nowNanos) {
         pressure.tick(isBeyond(4));
+        park.retry();
         refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
         if (!reachable) {
             return;
@@ -479,6 +492,11 @@ final class PeerOutbox {
     private void pump() {
         if (reachable && !refusing && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
             park.take(this::unpark);
+            for (OutboundMessage message : park.takeHeldBack()) {
+                count.incrementAndGet();
+                bytes.addAndGet(message.bytes());
+                unsent.add(message);
+            }
         }
         sendUnsent();
     }

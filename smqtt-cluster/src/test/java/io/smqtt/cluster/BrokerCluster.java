@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ParkConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.test.BrokerExtension;
@@ -22,6 +23,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Brokers of one JVM that form a cluster over a network that can be cut, and what clients do with them. */
@@ -38,16 +40,22 @@ final class BrokerCluster {
 
     /** Another broker, to be registered with the test; the first is {@code a}, has index 0, and so on. */
     BrokerExtension broker(boolean stored) {
+        return broker(stored ? new ManualStore(System::nanoTime) : null, ParkConfig.defaults());
+    }
+
+    /** The same with a store of the test, or none, and limits of what is parked. */
+    BrokerExtension broker(@Nullable ManualStore store, ParkConfig park) {
         String nodeId = Character.toString('a' + names.size());
         ClusterConfig config = ClusterConfig.builder()
                 .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .park(park)
                 .build();
         ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
         BrokerExtension broker = new BrokerExtension(
                 UnaryOperator.identity(),
                 parts -> parts.module(module)
                         .module(new Seen(nodeId, registries))
-                        .store(stored ? new ManualStore(System::nanoTime) : null));
+                        .store(store));
         names.add(nodeId);
         modules.add(module);
         brokers.add(broker);

@@ -284,6 +284,31 @@ class ForwardingTest {
     }
 
     @Test
+    void aPublisherThatCannotBeRefusedWaitsForRoomInAFullQueue() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        network.cut("a", "b"); // a does not learn of it
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = 0; i < 250; i++) {
+            Ticket ticket = published(i);
+            ticket.waits = i >= 100;
+            tickets.add(ticket);
+        }
+        simulation.run(Duration.ofMillis(10));
+        assertThat(tickets.subList(100, 200)).noneMatch(ticket -> ticket.failed);
+        assertThat(tickets.subList(201, 250)).as("more than twice").allMatch(ticket -> ticket.failed);
+
+        network.healAll();
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(tickets).noneMatch(Ticket::isOpen);
+        assertThat(b.arrivals())
+                .hasSize(tickets.stream()
+                        .mapToInt(ticket -> ticket.failed ? 0 : 1)
+                        .sum());
+        assertThat(a.outboxTo("b").size()).isZero();
+    }
+
+    @Test
     void aPeerThatStaysSlowSlowsNobodyAndKeepsRoomForMessagesAboveQosZero() {
         b.subscribe("t");
         simulation.run(WHILE);
@@ -438,6 +463,12 @@ class ForwardingTest {
 
         private int holds;
         private boolean failed;
+        private boolean waits;
+
+        @Override
+        public boolean waitsForRoom() {
+            return waits;
+        }
 
         @Override
         public void hold() {

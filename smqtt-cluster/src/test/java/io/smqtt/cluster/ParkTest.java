@@ -341,6 +341,168 @@ class ParkTest {
         assertThat(arrived()).containsExactlyElementsOf(numbers(0, 1_000 - refused));
     }
 
+    private List<Ticket> publishPatiently(int from, int to) {
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            Ticket ticket = new Ticket();
+            ticket.waits = true;
+            a.publish("t", i, QoS.AT_LEAST_ONCE, ticket);
+            tickets.add(ticket);
+        }
+        simulation.run(WHILE);
+        return tickets;
+    }
+
+    private static long open(List<Ticket> tickets) {
+        return tickets.stream().filter(Ticket::isOpen).count();
+    }
+
+    private void fullPark() {
+        limits = new ParkLimits(FORGET, 20_000, true);
+        restartA(2);
+        b.crash();
+        simulation.run(WHILE);
+    }
+
+    @Test
+    void aPublisherThatCannotBeRefusedWaitsForRoomAndLosesNothing() {
+        fullPark();
+        List<Ticket> tickets = publishPatiently(0, 300);
+        long waiting = open(tickets);
+        assertThat(waiting).isBetween(50L, 299L);
+        simulation.run(Duration.ofMinutes(10));
+        assertThat(open(tickets)).isEqualTo(waiting);
+        assertThat(a.outboxTo("b").park().size()).isEqualTo(300);
+
+        returnOfB(2);
+
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 300));
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isZero();
+        assertThat(a.outboxTo("b").park().size()).isZero();
+        assertThat(a.outboxTo("b").size()).isZero();
+        assertThat(a.outboxTo("b").bytes()).isZero();
+    }
+
+    @Test
+    void behindPublishersThatWaitOthersAreRefused() {
+        fullPark();
+        publishPatiently(0, 300);
+        Ticket other = publish(300);
+        simulation.run(WHILE);
+        assertThat(other.failed).isTrue();
+    }
+
+    @Test
+    void aPublisherThatNoLongerWaitsIsRefused() {
+        fullPark();
+        List<Ticket> tickets = publishPatiently(0, 300);
+        int waiting = (int) open(tickets);
+        tickets.forEach(ticket -> ticket.waits = false);
+        simulation.run(WHILE);
+        assertThat(tickets.stream().filter(ticket -> ticket.failed)).hasSize(waiting);
+        assertThat(tickets).noneMatch(Ticket::isOpen);
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isEqualTo(waiting);
+
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 300 - waiting));
+    }
+
+    @Test
+    void aMessageForWhichThereIsNeverRoomIsDroppedInsteadOfHeldBack() {
+        fullPark();
+        Ticket ticket = new Ticket();
+        ticket.waits = true;
+        a.publish("t", "0".repeat(30_000), QoS.AT_LEAST_ONCE, ticket);
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isOne();
+    }
+
+    @Test
+    void whoWaitedForANodeThatIsForgottenHasItsAnswer() {
+        fullPark();
+        List<Ticket> tickets = publishPatiently(0, 300);
+        simulation.run(FORGET);
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(a.dropped(DropReason.PEER_GONE)).isEqualTo(300);
+    }
+
+    @Test
+    void aPublisherThatCannotBeRefusedWaitsUntilTheDiskIsUsableAgain() {
+        b.takesUpTo(Duration.ofMinutes(1).toNanos());
+        Ticket sent = new Ticket();
+        sent.waits = true;
+        a.publish("t", 0, QoS.AT_LEAST_ONCE, sent); // the node fails with it
+        simulation.run(Duration.ofMillis(100));
+        store.fail();
+        b.crash();
+        simulation.run(WHILE);
+        List<Ticket> tickets = publishPatiently(1, 300);
+        simulation.run(Duration.ofMinutes(10));
+        assertThat(open(tickets)).isEqualTo(299);
+        assertThat(sent.isOpen()).isTrue();
+
+        store.heal();
+        simulation.run(WHILE);
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(sent.isOpen()).isFalse();
+        restartA(2);
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 300));
+    }
+
+    @Test
+    void whatIsParkedIsFoundAgainAlthoughTheDiskWasFullWhenTheNodeFailed() {
+        store.fail();
+        b.crash();
+        simulation.run(WHILE);
+        assertThat(publish(0).isOpen()).isTrue();
+        simulation.run(WHILE);
+        store.heal();
+        publishAll(1, 10);
+
+        restartA(2);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(1, 10));
+    }
+
+    @Test
+    void theNodeIsBackBeforeTheDiskIs() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 10);
+        store.fail();
+        List<Ticket> tickets = publishPatiently(10, 30);
+        assertThat(open(tickets)).isEqualTo(20);
+
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 30));
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(a.outboxTo("b").bytes()).isZero();
+    }
+
+    @Test
+    void theLimitHoldsWhileTheOldestMessagesCannotBeRead() {
+        limits = new ParkLimits(FORGET, 20_000, false);
+        restartA(2);
+        b.crash();
+        simulation.run(WHILE);
+        store.holdReads();
+        String large = "0".repeat(10_000);
+        int refused = 0;
+        for (int i = 0; i < 1_000; i++) {
+            Ticket ticket = new Ticket();
+            a.publish("t", large, QoS.AT_LEAST_ONCE, ticket);
+            simulation.run(Duration.ofMillis(10));
+            refused += ticket.failed ? 1 : 0;
+        }
+        assertThat(refused).isPositive();
+        assertThat(a.outboxTo("b").park().bytes()).isLessThan(5 << 20);
+    }
+
     @Test
     void aNodeThatStaysAwayIsForgottenWithANumber() {
         b.crash();
@@ -362,6 +524,12 @@ class ParkTest {
 
         private int holds;
         private boolean failed;
+        private boolean waits;
+
+        @Override
+        public boolean waitsForRoom() {
+            return waits;
+        }
 
         @Override
         public void hold() {

@@ -7,7 +7,7 @@ package io.smqtt.config;
  * @param maxBytes maximum size of the QoS 1 and 2 messages that are kept for one unreachable node. With {@code
  *     storage.max-bytes} at most a quarter of that; without a store at most 16 MiB
  * @param overflow what happens past max-bytes: the oldest messages for the node are dropped, or new ones are refused
- *     (0x97; MQTT 3.1.1 publishers are disconnected)
+ *     (0x97; MQTT 3.1.1 publishers wait)
  */
 @ConfigBlock("cluster.park")
 public record ParkConfig(

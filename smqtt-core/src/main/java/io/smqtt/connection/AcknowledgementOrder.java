@@ -5,6 +5,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.session.Deadline;
 import io.smqtt.session.Session;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.thread.OnEventLoop;
@@ -21,11 +22,18 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class AcknowledgementOrder {
 
+    /** Acknowledgements that may wait while one of them waits for room: as many as common clients have in flight, so that these can still ping. */
+    private static final int MOST_WHILE_HELD_BACK = 20;
+
+    private static final long LONGEST_PAUSE_MILLIS = 60_000;
+
     private final Connection connection;
     private final ArrayDeque<Pending> pending = new ArrayDeque<>();
     private final ArrayDeque<Pending> unstored = new ArrayDeque<>();
     private int atLeastOnce;
     private int haltedAt;
+    private int heldBack;
+    private @Nullable Pause pause;
 
     AcknowledgementOrder(Connection connection) {
         this.connection = connection;
@@ -42,9 +50,26 @@ final class AcknowledgementOrder {
 
     /** Stops decoding while this many acknowledgements wait: the client meets TCP back-pressure. */
     void halt(int maximum) {
-        if (haltedAt == 0 && pending.size() >= maximum) {
-            haltedAt = maximum;
+        int most = heldBack == 0 ? maximum : Math.min(maximum, MOST_WHILE_HELD_BACK);
+        if (haltedAt == 0 && pending.size() >= most) {
+            haltedAt = most;
             connection.await();
+        }
+        if (haltedAt > 0 && heldBack > 0 && pause == null) {
+            pause = new Pause();
+            connection.loop().wheel().arm(pause, LONGEST_PAUSE_MILLIS);
+        }
+    }
+
+    /** Ends the connection of a client that was not read from for too long: whether it is still there is not known. */
+    private final class Pause extends Deadline {
+
+        @Override
+        protected void expired() {
+            pause = null;
+            if (haltedAt > 0 && heldBack > 0) {
+                connection.disconnect(ReasonCode.QUOTA_EXCEEDED);
+            }
         }
     }
 
@@ -52,6 +77,10 @@ final class AcknowledgementOrder {
     private void proceed() {
         if (haltedAt > 0 && pending.size() < haltedAt) {
             haltedAt = 0;
+            if (pause != null) {
+                pause.cancel();
+                pause = null;
+            }
             connection.loop().routing().executor().execute(() -> {
                 connection.answered();
                 connection.proceed();
@@ -117,10 +146,12 @@ final class AcknowledgementOrder {
         private final boolean joint;
         private final AtomicInteger holds = new AtomicInteger(1);
         private volatile boolean failed;
+        private volatile boolean waits;
         private ReasonCode reason = ReasonCode.SUCCESS;
         private @Nullable String reasonString;
         private boolean isRouted;
         private boolean finished;
+        private boolean isHeldBack;
 
         /** Operations of subscribers; guarded by this. */
         private @Nullable List<JointOperation> operations;
@@ -177,6 +208,29 @@ final class AcknowledgementOrder {
             return connection.wantsStable();
         }
 
+        /** Without its connection a QoS 2 message continues to wait: when the client sends it again, it is the same message. */
+        @Override
+        public boolean waitsForRoom() {
+            if (connection.isV5()
+                    || qos == QoS.AT_LEAST_ONCE
+                            && !connection.context().channel().isActive()) {
+                return false;
+            }
+            if (!waits) {
+                waits = true; // twice does no harm
+                connection.loop().routing().executor().execute(this::holdBack);
+            }
+            return true;
+        }
+
+        private void holdBack() {
+            if (!finished && !isHeldBack && !connection.isClosing()) {
+                isHeldBack = true;
+                heldBack++;
+                halt(MOST_WHILE_HELD_BACK);
+            }
+        }
+
         @Override
         public boolean join(JointOperation operation) {
             if (joint) {
@@ -217,6 +271,7 @@ final class AcknowledgementOrder {
 
         private void complete() {
             finished = true;
+            heldBack -= isHeldBack ? 1 : 0;
             StoreLoop store = connection.loop().store();
             if (recorded && !joint && !failed && store != null) { // the acknowledgement does not wait for the write
                 connection.session().inbound().store(store, packetId, List.of(), RouteTicket.NONE);

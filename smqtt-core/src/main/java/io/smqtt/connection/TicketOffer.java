@@ -86,6 +86,11 @@ final class TicketOffer implements RouteTicket {
     }
 
     @Override
+    public boolean waitsForRoom() {
+        return claim().waitsForRoom();
+    }
+
+    @Override
     public boolean join(JointOperation operation) {
         return claim().join(operation);
     }

@@ -98,6 +98,18 @@ public interface RouteTicket {
         return true;
     }
 
+    /**
+     * Asks the publisher to wait with a message for which there is no room now. A publisher waits if it cannot be told of a refusal: MQTT 3.1.1 has no
+     * negative acknowledgement. Then little is read from it until the ticket is released. Only while the ticket is held; asked again, it says whether
+     * the publisher still waits.
+     *
+     * @return false if the message is to be refused, by {@link #release}
+     */
+    @AnyThread
+    default boolean waitsForRoom() {
+        return false;
+    }
+
     /** Reports that a delivery of the message was queued. Called during routing, or while the ticket is held; most tickets ignore it. */
     default void queued() {}
 

@@ -16,6 +16,7 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.topic.TopicFilter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,10 +37,14 @@ class AcknowledgementOrderTest {
     }
 
     private void open(MqttVersion version) {
+        open(version, 4);
+    }
+
+    private void open(MqttVersion version, int receiveMaximum) {
         bench.awaitsDelivery = true;
         bench.config = BrokerConfig.builder()
                 .limits(LimitsConfig.builder()
-                        .receiveMaximum(4)
+                        .receiveMaximum(receiveMaximum)
                         .maxAwaitingRelease(4)
                         .build())
                 .build();
@@ -122,6 +127,51 @@ class AcknowledgementOrderTest {
         tickets.get(1).release(true);
         assertThat(bench.answers()).isEmpty();
         assertThat(bench.events).contains("disconnected QUOTA_EXCEEDED");
+    }
+
+    private void publishMany(int from, int to) {
+        for (int i = from; i <= to; i++) {
+            bench.send(publish("t", "a", 1, i));
+        }
+    }
+
+    @Test
+    void anOlderClientWaitsForRoomAndCanPingUntilItHasMuchInFlight() {
+        open(MqttVersion.MQTT_3_1_1, 1_000);
+        publishMany(1, 1);
+        assertThat(tickets.get(0).waitsForRoom()).isTrue();
+        publishMany(2, 19);
+        bench.pass(Duration.ofSeconds(5));
+        assertThat(tickets).hasSize(19);
+
+        publishMany(20, 30);
+        assertThat(tickets).hasSize(20);
+        bench.pass(Duration.ofSeconds(59));
+        tickets.get(0).release(true);
+        bench.pass(Duration.ofSeconds(1));
+
+        assertThat(bench.answers()).containsExactly("PUBACK 1 0");
+        assertThat(tickets).as("nothing waits for room any more").hasSize(30);
+        assertThat(bench.events).doesNotContain("disconnected QUOTA_EXCEEDED");
+    }
+
+    @Test
+    void anOlderClientThatIsNotReadFromForAMinuteIsDisconnected() {
+        open(MqttVersion.MQTT_3_1_1, 1_000);
+        publishMany(1, 30);
+        assertThat(tickets.get(3).waitsForRoom()).isTrue();
+        bench.pass(Duration.ofSeconds(59));
+        assertThat(bench.events).doesNotContain("disconnected QUOTA_EXCEEDED");
+        bench.pass(Duration.ofSeconds(2));
+        assertThat(bench.events).contains("disconnected QUOTA_EXCEEDED");
+        assertThat(tickets.get(3).waitsForRoom()).isFalse();
+    }
+
+    @Test
+    void aClientThatCanBeToldDoesNotWaitForRoom() {
+        open(MqttVersion.MQTT_5);
+        bench.send(publish("t", "a", 1, 1));
+        assertThat(tickets.get(0).waitsForRoom()).isFalse();
     }
 
     @Test
