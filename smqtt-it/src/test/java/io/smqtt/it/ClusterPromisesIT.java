@@ -5,19 +5,15 @@ import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
-import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
-import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -34,7 +30,6 @@ class ClusterPromisesIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
     private static final int FREEZE_SECONDS = Integer.getInteger("smqtt.freeze.seconds", 10);
-    private static final int WINDOW = 50;
     private static final String TOPIC = "promise";
 
     @TempDir
@@ -44,45 +39,8 @@ class ClusterPromisesIT {
         System.out.println("[promises] " + String.format(Locale.ROOT, format, values));
     }
 
-    /** Publishes numbers at QoS 1, many at once, and returns how many were acknowledged. */
-    private static int publish(RawClient client, String topic, int from, int to, String padding) {
-        int acknowledged = 0;
-        for (int i = from; i < to + WINDOW; i++) {
-            if (i >= from + WINDOW && i - WINDOW < to) {
-                ReceivedPacket answer = client.expect(MqttMessageType.PUBACK);
-                acknowledged += answer.reasonCode() < 0x80 ? 1 : 0;
-            }
-            if (i < to) {
-                client.send(PublishBytes.to(topic).payload(i + padding).qos(1, client.nextPacketId()));
-            }
-        }
-        return acknowledged;
-    }
-
-    private static void awaitGone(LoopbackCluster cluster, int node, String other) {
+    static void awaitGone(LoopbackCluster cluster, int node, String other) {
         await().atMost(PATIENCE).until(() -> !cluster.view(node).peer(other).reachable());
-    }
-
-    private static int number(ReceivedPacket packet) {
-        return Integer.parseInt(packet.text().trim());
-    }
-
-    /** Receives numbers until there are as many different ones, as a receiver of QoS 1 and 2 does. */
-    private static List<Integer> take(RawClient client, int different) {
-        List<Integer> numbers = new ArrayList<>();
-        Set<Integer> seen = new HashSet<>();
-        while (seen.size() < different) {
-            ReceivedPacket packet = client.receive();
-            assertThat(packet).as("only %d of %d came", seen.size(), different).isNotNull();
-            if (packet.type() == MqttMessageType.PUBREL) {
-                client.acknowledge(0x70, packet.packetId());
-            } else {
-                numbers.add(number(packet));
-                seen.add(number(packet));
-                client.acknowledge(packet.qos() == 1 ? 0x40 : 0x50, packet.packetId());
-            }
-        }
-        return numbers;
     }
 
     @ParameterizedTest
@@ -97,7 +55,7 @@ class ClusterPromisesIT {
             cluster.broker(1).kill9();
             awaitGone(cluster, 0, "n1");
             try (RawClient publisher = cluster.client(0, "publisher")) {
-                assertThat(publish(publisher, TOPIC, 0, 200, "")).isEqualTo(200);
+                assertThat(Numbers.publish(publisher, TOPIC, 0, 200, "")).isEqualTo(200);
                 for (int i = 200; i < 300; i++) {
                     publisher.publish(TOPIC, String.valueOf(i), 2);
                 }
@@ -112,12 +70,12 @@ class ClusterPromisesIT {
             cluster.restartAlone(0);
             assertThat(cluster.view(0).peer("n1").parked()).isEqualTo(300);
             try (RawClient publisher = cluster.client(0, "publisher")) {
-                assertThat(publish(publisher, TOPIC, 300, 320, "")).isEqualTo(20);
+                assertThat(Numbers.publish(publisher, TOPIC, 300, 320, "")).isEqualTo(20);
             }
             cluster.restart(1);
             List<Integer> numbers;
             try (RawClient subscriber = cluster.stored(1, "absent")) {
-                numbers = take(subscriber, 320);
+                numbers = Numbers.take(subscriber, 320);
             }
             say(
                     "%s of the acknowledging node: 320 acknowledged, %d lost, %d repeated",
@@ -125,28 +83,6 @@ class ClusterPromisesIT {
             assertThat(numbers)
                     .containsExactlyElementsOf(IntStream.range(0, 320).boxed().toList());
             await().atMost(PATIENCE).until(() -> cluster.view(0).peer("n1").parked() == 0);
-        }
-    }
-
-    @Test
-    void whatIsDroppedForANodeThatStaysAwayIsToldWithItsNumber() {
-        try (LoopbackCluster cluster = LoopbackCluster.start(directory, 2, "rocksdb", "cluster.forget-after=15s")) {
-            try (RawClient subscriber = cluster.stored(1, "absent")) {
-                subscriber.subscribe(TOPIC, 1);
-                subscriber.disconnect();
-            }
-            await().atMost(PATIENCE).until(() -> cluster.view(0).peer("n1").routes() > 0);
-            try (RawClient operator = cluster.client(0, "operator");
-                    RawClient publisher = cluster.client(0, "publisher")) {
-                operator.subscribe("$SYS/broker/alarms/#", 0);
-                cluster.broker(1).kill9();
-                awaitGone(cluster, 0, "n1");
-                assertThat(publish(publisher, TOPIC, 0, 285, "")).isEqualTo(285);
-                String alarm = operator.expect(MqttMessageType.PUBLISH).text();
-                assertThat(alarm).isEqualTo("{\"node\":\"n1\",\"reason\":\"forgotten\",\"messages\":285,\"parked\":0}");
-                cluster.broker(0).awaitLine("dropped 285 messages that were parked for node n1");
-                say("forgotten after 15 s: %s", alarm);
-            }
         }
     }
 
@@ -164,7 +100,7 @@ class ClusterPromisesIT {
                 try (RawClient publisher = RawClient.to(cluster.broker(0).address("tcp"), version)) {
                     publisher.deadline(PATIENCE);
                     publisher.connect(ConnectBytes.of("publisher-" + i));
-                    acknowledged += publish(publisher, "any/" + i, 0, 4_000, " ".repeat(1_000));
+                    acknowledged += Numbers.publish(publisher, "any/" + i, 0, 4_000, " ".repeat(1_000));
                     publisher.ping();
                     publisher.disconnect();
                 }
@@ -191,18 +127,19 @@ class ClusterPromisesIT {
                 connect.properties().receiveMaximum(20);
                 client.connect(connect.keepAlive(0));
                 client.subscribe(TOPIC, 1);
-                taken.add(CompletableFuture.supplyAsync(() -> take(client, messages), THREADS));
+                taken.add(CompletableFuture.supplyAsync(() -> Numbers.take(client, messages), THREADS));
             }
             await().atMost(PATIENCE).until(() -> cluster.view(0).peer("n1").routes() > 0);
             try (RawClient publisher = cluster.client(0, "publisher")) {
-                assertThat(publish(publisher, TOPIC, 0, 100, "")).isEqualTo(100);
+                assertThat(Numbers.publish(publisher, TOPIC, 0, 100, "")).isEqualTo(100);
                 cluster.broker(1).signal("STOP");
                 long began = System.nanoTime();
-                assertThat(publish(publisher, TOPIC, 100, messages - 100, "")).isEqualTo(messages - 200);
+                assertThat(Numbers.publish(publisher, TOPIC, 100, messages - 100, ""))
+                        .isEqualTo(messages - 200);
                 await().atMost(PATIENCE)
                         .until(() -> System.nanoTime() - began > TimeUnit.SECONDS.toNanos(FREEZE_SECONDS));
                 cluster.broker(1).signal("CONT");
-                assertThat(publish(publisher, TOPIC, messages - 100, messages, ""))
+                assertThat(Numbers.publish(publisher, TOPIC, messages - 100, messages, ""))
                         .isEqualTo(100);
             }
             int repeated = 0;

@@ -6,8 +6,10 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +20,16 @@ abstract class JournalClient extends Thread {
     static final int WINDOW = 50;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int UNAVAILABLE = 0x88;
     private static final long SESSION_SECONDS = 3_600;
 
     private final Whereabouts broker;
     private final String clientId;
     private boolean begun;
     private volatile boolean stopping;
+    private volatile int resumed;
+    private volatile int fresh;
+    private volatile int refused;
     private volatile @Nullable Throwable failure;
 
     JournalClient(String clientId, Whereabouts broker) {
@@ -38,6 +44,11 @@ abstract class JournalClient extends Thread {
 
     /** Whether there is nothing left to do. */
     abstract boolean isDone();
+
+    /** The broker has no session of this client any more, which is an error unless a client expects it. */
+    void sessionLost() {
+        throw new AssertionError("the session of " + clientId + " is lost");
+    }
 
     @Override
     public void run() {
@@ -68,17 +79,57 @@ abstract class JournalClient extends Thread {
             if (answer == null) {
                 return;
             }
+            if (answer.type() == MqttMessageType.CONNACK && answer.reasonCode() == UNAVAILABLE) {
+                refused++;
+                return;
+            }
             if (answer.type() != MqttMessageType.CONNACK || answer.reasonCode() != 0) {
                 throw new AssertionError(clientId + " was refused: " + answer);
             }
-            if (begun && !answer.sessionPresent()) {
-                throw new AssertionError("the session of " + clientId + " is lost");
+            if (begun) {
+                note(answer.sessionPresent());
             }
             begun = true;
             work(client);
         } catch (UncheckedIOException e) {
             // the broker was killed
+        } catch (AssertionError e) {
+            if (!isEndOfConnection(e)) {
+                throw e;
+            }
         }
+    }
+
+    private void note(boolean sessionPresent) {
+        if (sessionPresent) {
+            resumed++;
+        } else {
+            fresh++;
+            sessionLost();
+        }
+    }
+
+    /** Whether the broker ended while this client wrote, or in the middle of a packet. */
+    private static boolean isEndOfConnection(AssertionError error) {
+        Throwable cause = error.getCause();
+        return cause == null
+                ? "the connection ended inside a packet".equals(error.getMessage())
+                : cause instanceof IOException && !(cause instanceof SocketTimeoutException);
+    }
+
+    /** How often it came back and found its session. */
+    int resumed() {
+        return resumed;
+    }
+
+    /** How often it came back and found none. */
+    int fresh() {
+        return fresh;
+    }
+
+    /** How often it was refused as unavailable, and came again. */
+    int refused() {
+        return refused;
     }
 
     /** Ends the client with its present connection. */

@@ -5,8 +5,10 @@ import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /** Publishes numbers and remembers how far each has come: what is acknowledged, and what has to be sent again. */
 final class JournalPublisher extends JournalClient {
@@ -15,15 +17,25 @@ final class JournalPublisher extends JournalClient {
 
     private final String topic;
     private final int qos;
+    private final long paceNanos;
     private final TreeMap<Integer, Boolean> open = new TreeMap<>(); // true when PUBREC has come
     private volatile int acknowledged;
     private int next;
     private volatile int end = Integer.MAX_VALUE;
 
+    private long firstNanos;
+
+    /** Publishes as fast as the broker acknowledges. */
     JournalPublisher(String topic, int qos, Whereabouts broker) {
+        this(topic, qos, broker, Duration.ZERO);
+    }
+
+    /** Publishes at most one message in the given time; what it missed while it had no broker follows at once. */
+    JournalPublisher(String topic, int qos, Whereabouts broker, Duration pace) {
         super("publisher-" + topic, broker);
         this.topic = topic;
         this.qos = qos;
+        this.paceNanos = pace.toNanos();
     }
 
     /** The topic that it publishes to. */
@@ -61,16 +73,27 @@ final class JournalPublisher extends JournalClient {
             }
         }
         while (!isDone()) {
-            while (open.size() < WINDOW && next < end) {
+            while (open.size() < WINDOW && next < end && nanosUntilNext() <= 0) {
                 open.put(next, false);
                 client.send(packet(next++));
             }
-            ReceivedPacket answer = open.isEmpty() ? null : client.receive();
-            if (answer == null) {
+            if (open.isEmpty()) {
+                LockSupport.parkNanos(nanosUntilNext());
+                continue;
+            }
+            ReceivedPacket answer = client.receive();
+            if (answer == null || answer.type() == MqttMessageType.DISCONNECT) {
                 return;
             }
             take(client, answer);
         }
+    }
+
+    private long nanosUntilNext() {
+        if (next == 0) {
+            firstNanos = System.nanoTime();
+        }
+        return firstNanos + next * paceNanos - System.nanoTime();
     }
 
     private void take(RawClient client, ReceivedPacket answer) {

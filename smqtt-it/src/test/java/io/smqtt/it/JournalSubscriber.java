@@ -45,9 +45,11 @@ final class JournalSubscriber extends JournalClient {
         return highest;
     }
 
-    /** All numbers in the order in which they came, once the thread has ended. */
+    /** All numbers so far, in the order in which they came. */
     List<Integer> received() {
-        return received;
+        synchronized (received) {
+            return List.copyOf(received);
+        }
     }
 
     @Override
@@ -90,7 +92,9 @@ final class JournalSubscriber extends JournalClient {
 
     private void note(ReceivedPacket packet) {
         int number = Integer.parseInt(packet.text());
-        received.add(number);
+        synchronized (received) {
+            received.add(number);
+        }
         highest = Math.max(highest, number);
     }
 }

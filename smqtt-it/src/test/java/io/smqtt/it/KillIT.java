@@ -131,6 +131,7 @@ class KillIT {
     private void requireEnded(JournalClient client) {
         await().atMost(PATIENCE).until(() -> !client.isAlive());
         assertThat(client.failure()).as(client.getName()).isNull();
+        assertThat(client.refused()).as(client.getName()).isZero();
     }
 
     private void check(JournalSubscriber subscriber) {

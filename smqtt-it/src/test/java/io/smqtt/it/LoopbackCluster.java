@@ -32,6 +32,7 @@ final class LoopbackCluster implements AutoCloseable {
     private final Path directory;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports;
+    private final List<Integer> clientPorts;
     private final List<BrokerProcess> brokers = new ArrayList<>();
     private final String storage;
     private final String[] settings;
@@ -40,7 +41,9 @@ final class LoopbackCluster implements AutoCloseable {
         this.directory = directory;
         this.storage = storage;
         this.settings = settings;
-        this.ports = LoopbackPorts.some(count);
+        List<Integer> free = LoopbackPorts.some(2 * count);
+        this.ports = free.subList(0, count);
+        this.clientPorts = free.subList(count, 2 * count);
     }
 
     /** Starts nodes n0, n1 and so on, and waits until each knows the others. */
@@ -65,18 +68,19 @@ final class LoopbackCluster implements AutoCloseable {
 
     private BrokerProcess process(int node) {
         Path home = directory.resolve("n" + node);
-        return BrokerProcess.start(home, List.of(), configuration(home, node, ports.get(node)), settings);
+        return BrokerProcess.start(
+                home, List.of(), configuration(home, node, ports.get(node), clientPorts.get(node)), settings);
     }
 
     /** Starts another process with the name of a node, at another port; it need not start. */
     CapturedProcess namesake(int node, int port) {
         Path home = directory.resolve("namesake-" + port);
-        String file = configuration(home, node, port).toString();
+        String file = configuration(home, node, port, 0).toString();
         return BrokerProcess.run(
                 home, "start", "--config", file, "--data", home.resolve("data").toString());
     }
 
-    private Path configuration(Path home, int node, int port) {
+    private Path configuration(Path home, int node, int port, int clientPort) {
         String seeds = String.join(
                 ", ", ports.stream().map(seed -> "'127.0.0.1:" + seed + "'").toList());
         String yaml = """
@@ -85,7 +89,7 @@ final class LoopbackCluster implements AutoCloseable {
                 listeners:
                   tcp:
                     host: 127.0.0.1
-                    port: 0
+                    port: %d
                   ws:
                     host: 127.0.0.1
                     port: 0
@@ -100,7 +104,7 @@ final class LoopbackCluster implements AutoCloseable {
                   bind: '127.0.0.1:%d'
                   seeds: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(storage, node, port, seeds);
+                """.formatted(clientPort, storage, node, port, seeds);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
@@ -136,6 +140,11 @@ final class LoopbackCluster implements AutoCloseable {
         return brokers.get(node);
     }
 
+    /** The ports of all nodes for clients, the same after each restart. */
+    List<Integer> clientPorts() {
+        return clientPorts;
+    }
+
     /** The port of a node for the others. */
     int port(int node) {
         return ports.get(node);
@@ -159,6 +168,19 @@ final class LoopbackCluster implements AutoCloseable {
                 .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    /** The sum of the meters of a node whose names begin so, with tags or without. */
+    double metrics(int node, String start) {
+        return sum(get(node, "/metrics", "text/plain"), start);
+    }
+
+    /** The sum of the meters whose names begin so. */
+    static double sum(String metrics, String start) {
+        return metrics.lines()
+                .filter(line -> line.startsWith(start))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 
     /** The number of sessions that metrics tell of. */

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two nodes of a cluster behind nginx, of which each is stopped and started again while clients publish and listen through nginx and come
- * back to the other node by themselves. Stored sessions stay with their node when it stops, so their clients wait for it: they show that
- * nothing that was acknowledged is lost.
+ * back to the other node by themselves. Clients with stored sessions wait for their node: their sessions move to the other one when it stops,
+ * and back when it returns, and nothing that was acknowledged is lost. {@link RollingSessionsIT} has clients that do not wait.
  *
  * <p>No client through nginx may be without an acknowledgement or a message for longer than {@code smqtt.restart.gap} seconds: 15 by
  * default, because machines that run tests are busy; the promise is 5, which {@code -Dsmqtt.restart.gap=5} asserts.
@@ -44,28 +44,21 @@ class RollingRestartIT {
     private final List<Whereabouts> places = List.of(new Whereabouts(), new Whereabouts());
     private List<Integer> ports;
     private int cluster;
-    private CapturedProcess nginx;
-    private InetSocketAddress front;
+    private NginxFront front;
 
     @BeforeEach
     void start() throws IOException {
-        ports = LoopbackPorts.some(3);
+        ports = LoopbackPorts.some(2);
         cluster = LoopbackPorts.one();
-        front = Endpoint.loopback(ports.get(2));
         brokers.add(startNode(0));
         brokers.add(startNode(1));
-        nginx = startNginx();
-        await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(BrokerPair.isListening(front))
-                        .as("nginx%s", nginx.report())
-                        .isTrue());
+        front = new NginxFront(directory, ports);
     }
 
     @AfterEach
     void end() {
-        if (nginx != null) {
-            nginx.terminate();
-            nginx.awaitExit(Duration.ofSeconds(30));
+        if (front != null) {
+            front.close();
         }
         brokers.forEach(BrokerProcess::close);
     }
@@ -97,33 +90,20 @@ class RollingRestartIT {
         return BrokerProcess.start(home, List.of(), Files.writeString(home.resolve("smqtt.yaml"), yaml));
     }
 
-    private CapturedProcess startNginx() throws IOException {
-        String adapted = BrokerPair.sample("nginx/tcp.conf")
-                .replace("listen 1883 ", "listen " + Endpoint.HOST + ":" + front.getPort() + " ")
-                .replace("10.0.0.11:1883", "127.0.0.1:" + ports.get(0))
-                .replace("10.0.0.12:1883", "127.0.0.1:" + ports.get(1));
-        assertThat(adapted).doesNotContain("10.0.0.1").doesNotContain("1883 ");
-        Path file = Files.writeString(directory.resolve("nginx.conf"), adapted);
-        String globals = "daemon off; pid " + directory.resolve("nginx.pid") + "; error_log stderr;";
-        return CapturedProcess.start(
-                "nginx",
-                new ProcessBuilder(ForeignProgram.path("nginx"), "-c", file.toString(), "-e", "stderr", "-g", globals));
-    }
-
     @Test
     void nothingThatWasAcknowledgedIsLost() throws Exception {
         List<PacedPublisher> publishers = new ArrayList<>();
         List<JournalSubscriber> subscribers = new ArrayList<>();
         List<GapListener> listeners = new ArrayList<>();
         for (int i = 0; i < PUBLISHERS; i++) {
-            publishers.add(new PacedPublisher("load-" + i, front, PACE));
+            publishers.add(new PacedPublisher("load-" + i, front.address(), PACE));
             subscribers.add(new JournalSubscriber(i + "", "load-" + i, 1, places.get(i % 2)));
         }
         List<PacedPublisher> heard =
                 new ArrayList<>(); // by others than stored sessions, for whose routes this test waits
         for (int i = 0; i < LISTENERS; i++) {
-            heard.add(new PacedPublisher("heard-" + i, front, PACE));
-            listeners.add(new GapListener("heard-" + i, front));
+            heard.add(new PacedPublisher("heard-" + i, front.address(), PACE));
+            listeners.add(new GapListener("heard-" + i, front.address()));
         }
         places.get(0).set(Endpoint.loopback(ports.get(0)));
         places.get(1).set(Endpoint.loopback(ports.get(1)));
