@@ -7,8 +7,9 @@ import java.util.function.Consumer;
 
 /**
  * A session that arrives from another node. The order of calls: {@link #add} until all messages are here, {@link #install},
- * {@link #late}, {@link #finish}; or {@link #discard} before it was installed. Methods may be called on any thread, each
- * after the reply to the previous one. Replies come on any thread and report success.
+ * {@link #late}, {@link #finish}; or {@link #discard} unless it was installed. After {@link #finish} more messages may come with
+ * {@link #late}. Another call fails on the session's event loop, and its reply does not come. Methods may be called on any thread,
+ * each after the reply to the previous one. Replies come on any thread and report success.
  */
 public interface SessionArrival {
 

@@ -192,14 +192,7 @@ final class SessionClaims {
             resumed(session, request);
             return;
         }
-        SessionRecord record = session.record();
-        if (record != null) {
-            record.loop().flush(); // before the new loop writes anything
-        }
-        HeldMessages held = session.intake().holdBack(false);
-        session.life().moveTo(target);
-        target.executor().execute(() -> resumed(session, request));
-        resources.router().afterDeliveriesVia(here, target, () -> session.life().moved(held));
+        new LoopTransfer(session, resources.router()).begin(target, () -> resumed(session, request));
     }
 
     @OnEventLoop
@@ -264,8 +257,7 @@ final class SessionClaims {
             session.afterCommit(kept -> reply.gone());
         } else {
             session.life().endConnection(false);
-            session.life().become(SessionPhase.DEPARTING);
-            new StoredDeparture(session, resources).begin(reply);
+            new OutgoingTransfer(session, resources).begin(reply);
         }
     }
 

@@ -9,8 +9,9 @@ import java.util.function.Consumer;
 
 /**
  * A session that moves to another node. Its client is disconnected. Messages routed to it are held back in the meantime,
- * and so are their acknowledgements, within the limits of its queue. Ends with {@link #leave} or {@link #stay}. Methods may
- * be called on any thread, one after the other; replies come on any thread.
+ * and so are their acknowledgements, within the limits of its queue. The order of calls: {@link #next} to the end, {@link #late}
+ * with {@link #taken}, {@link #leave}; or {@link #stay} instead of any of them. Another call fails on the session's event loop,
+ * and its reply does not come. Methods may be called on any thread, one after the other; replies come on any thread.
  */
 public interface SessionDeparture {
 

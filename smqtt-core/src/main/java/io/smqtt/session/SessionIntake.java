@@ -18,7 +18,7 @@ final class SessionIntake {
 
     private final SessionResources resources;
     private final @Nullable ConsumerPressure pressure;
-    private final HeldMessages.Taker session;
+    private final HeldMessages.Taker taker;
     private final Runnable changed;
 
     /** The newest held messages; null if nothing is held back. */
@@ -31,17 +31,17 @@ final class SessionIntake {
      * Creates an idle intake.
      *
      * @param pressure the back-pressure of an in-process consumer; null for a client
-     * @param session takes messages now
+     * @param taker takes messages now
      * @param changed called when the intake may be idle again
      */
     SessionIntake(
             SessionResources resources,
             @Nullable ConsumerPressure pressure,
-            HeldMessages.Taker session,
+            HeldMessages.Taker taker,
             Runnable changed) {
         this.resources = resources;
         this.pressure = pressure;
-        this.session = session;
+        this.taker = taker;
         this.changed = changed;
     }
 
@@ -75,7 +75,7 @@ final class SessionIntake {
     /** Takes a message unless another node has taken it. */
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (!isKnown(message, subscription)) {
-            session.take(message, subscription, ticket);
+            taker.take(message, subscription, ticket);
         }
     }
 
@@ -89,7 +89,7 @@ final class SessionIntake {
      * @return the held messages
      */
     HeldMessages holdBack(boolean betweenNodes) {
-        HeldMessages messages = new HeldMessages(resources, pressure, betweenNodes ? session : null);
+        HeldMessages messages = new HeldMessages(resources, pressure, betweenNodes ? taker : null);
         messages.follow(held);
         held = messages;
         return messages;

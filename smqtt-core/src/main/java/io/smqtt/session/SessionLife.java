@@ -211,12 +211,10 @@ final class SessionLife {
     }
 
     /** Completes the move: all messages that were passed on have arrived. */
-    void moved(HeldMessages messages) {
+    void settleMove() {
         if (phase == SessionPhase.MOVING) { // it may have ended during the move
             settle();
         }
-        session.intake().letGo(messages);
-        runWaiting();
     }
 
     // --- between nodes

@@ -195,7 +195,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival arrive(SessionState state) {
-        return new StoredArrival(services, sessions, claims.loopOf(state.clientId()), state);
+        return new ReplacingTransfer(services, sessions, claims.loopOf(state.clientId()), state);
     }
 
     /**
@@ -216,7 +216,7 @@ public final class SessionRegistry {
             return arrive(state); // replaces the session here
         }
         boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
-        return new MergingArrival(resources, services.history(), here, state, unwanted);
+        return new MergingTransfer(resources, services.history(), here, state, unwanted);
     }
 
     /** Starts to record the messages that sessions take, so that duplicates are recognized. */

@@ -240,7 +240,7 @@ final class SessionBudgetTest {
         Session here = bench.open("a", 0, false, HOUR, new RecordingSink());
         SessionBench.subscribe(here, "here", QoS.AT_LEAST_ONCE);
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger(MergingArrival.class);
+        Logger logger = (Logger) LoggerFactory.getLogger(MergingTransfer.class);
         log.start();
         logger.addAppender(log);
         List<Boolean> installed = new ArrayList<>();

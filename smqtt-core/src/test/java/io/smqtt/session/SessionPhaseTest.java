@@ -13,8 +13,6 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.topic.TopicFilter;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -22,7 +20,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +31,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The table of a session's phases, and what each event does in each of them. */
 class SessionPhaseTest {
 
-    private static final Path DOCUMENT = Path.of("..", "docs", "architecture.md");
     private static final int ROUNDS = 6;
 
     private final FoundStore store = new FoundStore();
@@ -96,11 +92,7 @@ class SessionPhaseTest {
 
     @Test
     void theDiagramIsTheTable() throws IOException {
-        Set<String> drawn = new TreeSet<>();
-        Pattern.compile("(?m)^ +([A-Z]+) --> ([A-Z]+)")
-                .matcher(Files.readString(DOCUMENT))
-                .results()
-                .forEach(line -> drawn.add(line.group(1) + " " + line.group(2)));
+        Set<String> drawn = StateDiagram.transitions("The phases of a session");
         Set<String> table = Stream.of(SessionPhase.values())
                 .flatMap(phase -> phase.followers().stream().map(next -> phase + " " + next))
                 .collect(Collectors.toCollection(TreeSet::new));

@@ -13,25 +13,23 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session of this node that moves to another one. It keeps its event loop until it has left or stays; claims wait for
- * that. First, pending work between the session and the store completes while it still takes messages; then messages are
- * held back. On the session's loop.
+ * The transfer of a session to another node. The session keeps its event loop until it has left or stays, and claims wait for
+ * that. While PREPARING, pending writes complete; then messages are held back, and those that are not taken by the other node
+ * while CATCHING_UP return if the transfer is cancelled.
  */
 @OnEventLoop
-final class StoredDeparture implements SessionDeparture {
+final class OutgoingTransfer extends SessionTransfer implements SessionDeparture {
 
     private static final int PATIENCE_MILLIS = 5;
     private static final int ATTEMPTS = 400;
 
     private final Session session;
     private final SessionResources resources;
-    private @Nullable HeldMessages hold;
     private final RoutingLoop loop;
     private final List<StoredMessage> inHand = new ArrayList<>();
     private final List<RouteTicket> tickets = new ArrayList<>();
@@ -44,21 +42,24 @@ final class StoredDeparture implements SessionDeparture {
     private long readFrom = 1;
     private boolean readAll;
     private @Nullable SessionState state;
-    private boolean over;
 
-    StoredDeparture(Session session, SessionResources resources) {
+    OutgoingTransfer(Session session, SessionResources resources) {
+        super(session.id());
         this.session = session;
         this.resources = resources;
         this.loop = session.owner();
     }
 
+    /** Begins the transfer of a session without a client. */
     void begin(Reply reply) {
+        session.life().become(SessionPhase.DEPARTING);
         attempt(reply, 0);
     }
 
     private void attempt(Reply reply, int number) {
         if (session.hasEnded()) {
-            session.life().leave();
+            become(Step.CANCELLED);
+            session.life().runWaiting();
             reply.gone();
             return;
         }
@@ -70,6 +71,7 @@ final class StoredDeparture implements SessionDeparture {
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {
+            become(Step.CANCELLED);
             session.life().stay();
             reply.busy();
         } else {
@@ -78,7 +80,8 @@ final class StoredDeparture implements SessionDeparture {
     }
 
     private void freeze() {
-        hold = session.intake().holdBack(true);
+        become(Step.COPYING);
+        holdBack(session, true);
         SharedMember member = session.memberOrNull();
         if (member != null) {
             member.giveBackAll(); // the groups stay here
@@ -103,10 +106,6 @@ final class StoredDeparture implements SessionDeparture {
                 identifiers);
     }
 
-    private HeldMessages held() {
-        return Objects.requireNonNull(hold, "the session is not stopped yet");
-    }
-
     @Override
     public SessionState state() {
         SessionState present = state;
@@ -119,6 +118,7 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void next(Consumer<StoredPage> reply) {
         loop.executor().execute(() -> {
+            require(Step.COPYING);
             SessionRecord record = session.record();
             if (readAll || record == null) {
                 reply.accept(new StoredPage(fromMemory(), null));
@@ -153,6 +153,7 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void late(Consumer<List<StoredMessage>> reply) {
         loop.executor().execute(() -> {
+            proceed(Step.CATCHING_UP);
             int bytes = 0;
             while (inHand.size() < Stores.PAGE_MESSAGES && bytes < Stores.PAGE_BYTES && !held().isEmpty()) {
                 held().poll((message, subscription, ticket) -> {
@@ -172,6 +173,7 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void taken() {
         loop.executor().execute(() -> {
+            require(Step.CATCHING_UP);
             takenLate += inHand.size();
             inHand.clear();
             tickets.forEach(ticket -> ticket.release(true));
@@ -182,10 +184,7 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void leave(Runnable done) {
         loop.executor().execute(() -> {
-            if (over) {
-                return;
-            }
-            over = true;
+            become(Step.COMPLETED);
             session.intake().stopHolding(held());
             OutboundFlow outbound = session.outboundOrNull();
             int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
@@ -200,21 +199,18 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void stay() {
         loop.executor().execute(() -> {
-            if (over) {
-                return;
-            }
-            over = true;
+            become(Step.CANCELLED);
             elsewhere(Elsewhere.MOVED, takenLate);
             for (int i = 0; i < inHand.size(); i++) {
                 StoredMessage message = inHand.get(i);
                 if (session.hasEnded()) {
                     resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
                 } else {
-                    session.take(message.message(), StoredArrival.subscription(session, message), tickets.get(i));
+                    session.take(message.message(), IncomingTransfer.subscription(session, message), tickets.get(i));
                 }
                 tickets.get(i).release(true);
             }
-            session.intake().letGo(held());
+            letGo(session);
             session.life().stay();
         });
     }

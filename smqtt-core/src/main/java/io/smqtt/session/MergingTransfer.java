@@ -4,7 +4,6 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
@@ -14,12 +13,8 @@ import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,10 +25,9 @@ import org.slf4j.LoggerFactory;
  * of the session here.
  */
 @OnEventLoop
-final class MergingArrival implements SessionArrival {
+final class MergingTransfer extends IncomingTransfer {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MergingArrival.class);
-    private static final long STRAGGLE_SECONDS = 30;
+    private static final Logger LOG = LoggerFactory.getLogger(MergingTransfer.class);
 
     private final SessionResources resources;
     private final DeliveryHistory history;
@@ -43,17 +37,13 @@ final class MergingArrival implements SessionArrival {
     /** Whether the client discarded the arriving session by a later clean start. */
     private final boolean unwanted;
 
-    private @Nullable HeldMessages hold;
-    private final Set<Long> came = new HashSet<>();
-    private boolean begun;
-    private boolean over;
-
-    MergingArrival(
+    MergingTransfer(
             SessionResources resources,
             DeliveryHistory history,
             Session session,
             SessionState state,
             boolean unwanted) {
+        super(state.clientId());
         this.resources = resources;
         this.history = history;
         this.session = session;
@@ -61,34 +51,40 @@ final class MergingArrival implements SessionArrival {
         this.unwanted = unwanted;
     }
 
+    /** Holds back messages before the first part is merged. */
     private void begin() {
-        if (!begun && !unwanted) {
-            begun = true;
-            hold = session.intake().holdBack(true);
-            session.intake().cameElsewhere(came);
+        if (step() == Step.PREPARING) {
+            become(Step.COPYING);
+            if (!unwanted) {
+                holdBack(session);
+            }
         }
     }
 
     @Override
     public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
-        take(messages, done);
+        session.execute(() -> {
+            require(Step.PREPARING, Step.COPYING);
+            take(messages, done);
+        });
     }
 
     @Override
     public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
-        take(messages, done);
+        session.execute(() -> {
+            require(Step.CATCHING_UP, Step.COMPLETED); // the other node may return after a failure with the rest
+            take(messages, done);
+        });
     }
 
     private void take(List<StoredMessage> messages, Consumer<Boolean> done) {
-        session.execute(() -> {
-            if (session.hasEnded()) {
-                done.accept(false);
-                return;
-            }
-            begin();
-            messages.forEach(this::take);
-            session.afterCommit(done::accept);
-        });
+        if (session.hasEnded()) {
+            done.accept(false);
+            return;
+        }
+        begin();
+        messages.forEach(this::take);
+        session.afterCommit(done::accept);
     }
 
     private void take(StoredMessage stored) {
@@ -108,7 +104,7 @@ final class MergingArrival implements SessionArrival {
             return;
         }
         long id = TakenMessages.idOf(stored);
-        if (id != ApplicationMessage.NO_ID && (history.knows(session.key(), id) || !came.add(id))) {
+        if (id != ApplicationMessage.NO_ID && (history.knows(session.key(), id) || !came(id))) {
             if (waited) {
                 resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
             }
@@ -117,19 +113,21 @@ final class MergingArrival implements SessionArrival {
         if (!waited) { // the other node has sent it, and it is sent once more
             resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
         }
-        Subscription subscription = StoredArrival.subscription(session, stored);
+        Subscription subscription = subscription(session, stored);
         session.take(message, subscription, RouteTicket.NONE);
     }
 
     @Override
     public void install(Consumer<Boolean> done) {
         session.execute(() -> {
+            require(Step.PREPARING, Step.COPYING);
             if (session.hasEnded()) {
                 done.accept(false);
                 return;
             }
+            begin();
+            become(Step.CATCHING_UP);
             if (!unwanted) {
-                begin();
                 subscribeAll();
                 session.subscriptions().recheck();
             }
@@ -173,27 +171,21 @@ final class MergingArrival implements SessionArrival {
     @Override
     public void finish(Runnable done) {
         session.execute(() -> {
-            end();
+            end(Step.COMPLETED);
             done.run();
         });
     }
 
     @Override
     public void discard() {
-        session.execute(this::end);
+        session.execute(() -> end(Step.CANCELLED));
     }
 
-    private void end() {
-        HeldMessages held = hold;
-        if (over || held == null) {
-            over = true;
-            return;
+    private void end(Step last) {
+        become(last);
+        if (letGo(session)) {
+            session.start();
+            forgetCame(session, false);
         }
-        over = true;
-        session.intake().letGo(held);
-        session.start();
-        RoutingLoop loop = session.owner();
-        Runnable forget = () -> session.execute(() -> session.intake().clearCameElsewhere(came));
-        loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
     }
 }

@@ -19,23 +19,20 @@ import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that arrives at this node. With a store its messages are written as they arrive, under a header that is
- * discarded at a restart, until the session is complete: a crash in between leaves nothing of it. All work is done on one
- * event loop, which owns the session until its client connects.
+ * The transfer of a session from another node, in place of the one that its client has here, if any. With a store its messages
+ * are written as they arrive, under a header that is discarded at a restart, until the session is complete: a crash in between
+ * leaves nothing of it. All work is done on one event loop, which owns the session until its client connects.
  */
-final class StoredArrival implements SessionArrival {
+final class ReplacingTransfer extends IncomingTransfer {
 
     private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
-    private static final long STRAGGLE_SECONDS = 30;
 
     private final SessionServices services;
     private final SessionResources resources;
@@ -45,17 +42,16 @@ final class StoredArrival implements SessionArrival {
     private final @Nullable Stores stores;
     private final ClientIdentity client;
     private final List<StoredMessage> inMemory = new ArrayList<>();
-    private final Set<Long> cameLate = new HashSet<>();
     private final List<Long> ids = new ArrayList<>();
     private final @Nullable Session unstored;
     private final long number;
     private int count;
     private long bytes;
-    private boolean begun;
     private @Nullable Session session;
-    private @Nullable HeldMessages held;
+    private boolean cameLate;
 
-    StoredArrival(SessionServices services, SessionTable sessions, RoutingLoop loop, SessionState state) {
+    ReplacingTransfer(SessionServices services, SessionTable sessions, RoutingLoop loop, SessionState state) {
+        super(state.clientId());
         this.services = services;
         this.resources = services.resources();
         this.sessions = sessions;
@@ -78,12 +74,6 @@ final class StoredArrival implements SessionArrival {
                 : null;
     }
 
-    /** The subscription that applies to a delivery of another node. */
-    static Subscription subscription(Session session, StoredMessage message) {
-        return Subscription.ofDelivery(
-                session, message.clientFilter(), message.qos(), message.retain(), message.identifiers());
-    }
-
     private void await(Stores present, Consumer<Boolean> done) {
         if (present.waits()) {
             StoreLoop writes = present.of(loop);
@@ -96,6 +86,7 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
+            begin();
             for (StoredMessage message : messages) {
                 ids.add(TakenMessages.idOf(message));
             }
@@ -105,7 +96,6 @@ final class StoredArrival implements SessionArrival {
                 done.accept(true);
                 return;
             }
-            begin(present);
             StoreWriter writer = present.of(loop).writer();
             for (StoredMessage message : messages) {
                 if (message.qos() == QoS.AT_MOST_ONCE) {
@@ -129,11 +119,14 @@ final class StoredArrival implements SessionArrival {
         });
     }
 
-    private void begin(Stores present) {
-        if (begun) {
+    /** Writes the state before the first message. */
+    private void begin() {
+        boolean begun = step() == Step.COPYING;
+        proceed(Step.COPYING);
+        Stores present = stores;
+        if (begun || present == null) {
             return;
         }
-        begun = true;
         StoreWriter writer = present.of(loop).writer();
         writer.putSession(header(0, StoredSession.CONNECTED)); // discarded at a restart
         state.subscriptions().forEach(subscription -> writer.putSubscription(number, subscription));
@@ -172,6 +165,7 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void install(Consumer<Boolean> done) {
         loop.executor().execute(() -> {
+            require(Step.PREPARING, Step.COPYING);
             if (!fits()) {
                 done.accept(false);
                 return;
@@ -180,11 +174,11 @@ final class StoredArrival implements SessionArrival {
             if (present == null) {
                 Session mine = Objects.requireNonNull(unstored);
                 inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
-                become(mine);
+                installed(mine);
                 done.accept(true);
                 return;
             }
-            begin(present);
+            begin();
             long expiry = state.expirySeconds();
             StoredSession header = header(expiry, present.expiresAtMillis(expiry));
             present.of(loop).writer().putSession(header);
@@ -193,21 +187,21 @@ final class StoredArrival implements SessionArrival {
                     StoredQueue queue = new StoredQueue(1, count + 1L, count, bytes);
                     Session mine = sessions.found(services, loop, header, queue);
                     inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
-                    become(mine);
+                    installed(mine);
                 }
                 done.accept(kept);
             });
         });
     }
 
-    private void become(Session mine) {
+    private void installed(Session mine) {
+        become(Step.CATCHING_UP);
         session = mine;
         mine.claimClock(state.claimClock());
         mine.life().cleanClock(state.cleanClock());
         ids.forEach(id -> services.history().took(loop, mine.key(), id));
         ids.clear();
-        held = mine.intake().holdBack(true);
-        mine.intake().cameElsewhere(cameLate);
+        holdBack(mine);
         mine.life().created();
         if (count > 0) { // includes those that were sent before: they end when they are read
             resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
@@ -234,6 +228,7 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
+            require(Step.CATCHING_UP, Step.COMPLETED); // the other node may return after a failure with the rest
             Session mine = session();
             if (mine.hasEnded()) { // or it has moved to another node
                 done.accept(false);
@@ -245,7 +240,8 @@ final class StoredArrival implements SessionArrival {
                 mine.intake().take(message, subscription(mine, late), RouteTicket.NONE);
                 long id = TakenMessages.idOf(late);
                 if (id != ApplicationMessage.NO_ID) {
-                    cameLate.add(id);
+                    cameLate = true;
+                    came(id);
                 }
             }
             mine.afterCommit(done::accept);
@@ -255,14 +251,10 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void finish(Runnable done) {
         loop.executor().execute(() -> {
+            become(Step.COMPLETED);
             Session mine = session();
-            mine.intake().letGo(Objects.requireNonNull(held));
-            if (cameLate.isEmpty()) {
-                mine.intake().clearCameElsewhere(cameLate);
-            } else { // some may still be in transit to this node
-                Runnable forget = () -> mine.execute(() -> mine.intake().clearCameElsewhere(cameLate));
-                loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
-            }
+            letGo(mine);
+            forgetCame(mine, !cameLate);
             mine.life().awaitReturn();
             done.run();
         });
@@ -271,9 +263,12 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void discard() {
         loop.executor().execute(() -> {
+            require(Step.PREPARING, Step.COPYING);
+            boolean begun = step() == Step.COPYING;
+            become(Step.CANCELLED);
             inMemory.clear();
             Stores present = stores;
-            if (present != null && begun && session == null) {
+            if (present != null && begun) {
                 present.of(loop).writer().removeSession(number, state.clientId());
             }
         });
