@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.QoS;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.StoredDelivery;
@@ -74,7 +78,7 @@ final class ClientCodec {
         return frame instanceof Frame.Sync ? SYNC : SYNCED;
     }
 
-    static void write(FrameWriter target, Frame.Client frame, long nowNanos) {
+    static void write(ByteWriter target, Frame.Client frame, long nowNanos) {
         if (frame instanceof Frame.Claim claim) {
             target.number(claim.number())
                     .text(claim.clientId())
@@ -118,7 +122,7 @@ final class ClientCodec {
         }
     }
 
-    static @Nullable Frame read(int type, FrameReader source, long nowNanos, NameCache names) {
+    static @Nullable Frame read(int type, ByteReader source, long nowNanos, NameCache names) {
         return switch (type) {
             case CLAIM ->
                 new Frame.Claim(
@@ -153,39 +157,39 @@ final class ClientCodec {
         };
     }
 
-    private static FrameWriter optional(FrameWriter target, @Nullable String text) {
+    private static ByteWriter optional(ByteWriter target, @Nullable String text) {
         return text == null ? target.u8(0) : target.u8(1).text(text);
     }
 
-    private static @Nullable String optional(FrameReader source) {
+    private static @Nullable String optional(ByteReader source) {
         return source.u8() == 0 ? null : source.text();
     }
 
-    private static FrameWriter key(FrameWriter target, ClaimKey key) {
+    private static ByteWriter key(ByteWriter target, ClaimKey key) {
         return target.text(key.claimant()).i64(key.epoch()).number(key.number()).text(key.clientId());
     }
 
-    private static ClaimKey key(FrameReader source) {
+    private static ClaimKey key(ByteReader source) {
         return new ClaimKey(source.text(), source.i64(), number(source), source.text());
     }
 
-    private static long number(FrameReader source) {
+    private static long number(ByteReader source) {
         long number = source.number();
         if (number < 0) {
-            throw new MalformedFrameException("a number is negative");
+            throw new MalformedBytesException("a number is negative");
         }
         return number;
     }
 
-    private static <E> E one(E[] values, FrameReader source) {
+    private static <E> E one(E[] values, ByteReader source) {
         int index = source.u8();
         if (index >= values.length) {
-            throw new MalformedFrameException("unknown value");
+            throw new MalformedBytesException("unknown value");
         }
         return values[index];
     }
 
-    private static Frame owned(FrameReader source) {
+    private static Frame owned(ByteReader source) {
         int count = source.count(9);
         List<String> clientIds = new ArrayList<>(count);
         List<Long> clocks = new ArrayList<>(count);
@@ -196,7 +200,7 @@ final class ClientCodec {
         return new Frame.Owned(clientIds, clocks);
     }
 
-    private static void will(FrameWriter target, Frame.WillCopy copy, long nowNanos) {
+    private static void will(ByteWriter target, Frame.WillCopy copy, long nowNanos) {
         target.number(copy.version())
                 .number(copy.since())
                 .text(copy.clientId())
@@ -205,17 +209,17 @@ final class ClientCodec {
         will(target, copy.will(), nowNanos);
     }
 
-    private static void will(FrameWriter target, Frame.@Nullable HeldWill will, long nowNanos) {
+    private static void will(ByteWriter target, Frame.@Nullable HeldWill will, long nowNanos) {
         target.u8(will == null ? 0 : 1);
         if (will != null) {
             optional(target, will.userName()).number(will.expirySeconds()).number(will.delaySeconds());
-            FrameWriter block = new FrameWriter(256);
-            MessageCodec.write(block, will.message(), nowNanos);
+            ByteWriter block = new ByteWriter(256);
+            will.message().write(block, nowNanos);
             target.block(block);
         }
     }
 
-    private static Frame will(FrameReader source, long nowNanos, NameCache names) {
+    private static Frame will(ByteReader source, long nowNanos, NameCache names) {
         long version = number(source);
         long since = number(source);
         String clientId = source.text();
@@ -227,27 +231,27 @@ final class ClientCodec {
         return new Frame.WillCopy(version, since, clientId, holders, heldWill(source, nowNanos, names));
     }
 
-    private static Frame.@Nullable HeldWill heldWill(FrameReader source, long nowNanos, NameCache names) {
+    private static Frame.@Nullable HeldWill heldWill(ByteReader source, long nowNanos, NameCache names) {
         return source.u8() == 0
                 ? null
                 : new Frame.HeldWill(
                         optional(source),
                         seconds(source),
                         seconds(source),
-                        MessageCodec.read(source.part(), nowNanos, names));
+                        ForwardedMessage.read(source.part(), nowNanos, names));
     }
 
-    private static long seconds(FrameReader source) {
+    private static long seconds(ByteReader source) {
         long seconds = number(source);
         if (seconds > 0xFFFF_FFFFL) {
-            throw new MalformedFrameException("an interval is out of range");
+            throw new MalformedBytesException("an interval is out of range");
         }
         return seconds;
     }
 
     // --- sessions
 
-    private static void part(FrameWriter target, Frame.SessionPart part, long nowNanos) {
+    private static void part(ByteWriter target, Frame.SessionPart part, long nowNanos) {
         target.number(part.number()).number(part.attempt()).i64(part.toEpoch()).number(part.index());
         target.u8(part.kind().ordinal());
         SessionState state = part.state();
@@ -267,7 +271,7 @@ final class ClientCodec {
             state.awaitingRelease().forEach(target::number);
         }
         target.number(part.messages().size());
-        FrameWriter block = new FrameWriter(256);
+        ByteWriter block = new ByteWriter(256);
         for (StoredMessage message : part.messages()) {
             block.truncate(0);
             message(block, message, nowNanos);
@@ -275,7 +279,7 @@ final class ClientCodec {
         }
     }
 
-    private static void message(FrameWriter target, StoredMessage message, long nowNanos) {
+    private static void message(ByteWriter target, StoredMessage message, long nowNanos) {
         target.u8(message.qos().level()
                 | (message.retain() ? RETAIN : 0)
                 | message.delivery().state().ordinal() << STATE_SHIFT);
@@ -284,10 +288,10 @@ final class ClientCodec {
         for (int identifier : message.identifiers()) {
             target.number(identifier);
         }
-        MessageCodec.write(target, new ForwardedMessage(message.message(), true, List.of()), nowNanos);
+        new ForwardedMessage(message.message(), true, List.of()).write(target, nowNanos);
     }
 
-    private static Frame part(FrameReader source, long nowNanos, NameCache names) {
+    private static Frame part(ByteReader source, long nowNanos, NameCache names) {
         long number = number(source);
         long attempt = number(source);
         long toEpoch = source.i64();
@@ -295,7 +299,7 @@ final class ClientCodec {
         Frame.PartKind kind = one(Frame.PartKind.values(), source);
         SessionState state = source.u8() == 0 ? null : state(source);
         if ((state == null) == (index == 0)) {
-            throw new MalformedFrameException("only the first part of a session has its state");
+            throw new MalformedBytesException("only the first part of a session has its state");
         }
         int count = source.count(2);
         List<StoredMessage> messages = new ArrayList<>(count);
@@ -305,12 +309,12 @@ final class ClientCodec {
         return new Frame.SessionPart(number, attempt, toEpoch, index, kind, state, messages);
     }
 
-    private static SessionState state(FrameReader source) {
+    private static SessionState state(ByteReader source) {
         String clientId = source.text();
         String userName = optional(source);
         long expirySeconds = source.number();
         if (expirySeconds <= 0 || expirySeconds > 0xFFFF_FFFFL) {
-            throw new MalformedFrameException("an expiry interval is out of range");
+            throw new MalformedBytesException("an expiry interval is out of range");
         }
         long claimClock = source.i64();
         long cleanClock = source.i64();
@@ -335,25 +339,25 @@ final class ClientCodec {
                 clientId, userName, expirySeconds, claimClock, cleanClock, subscriptions, awaitingRelease);
     }
 
-    private static StoredMessage message(FrameReader source, long sequence, long nowNanos, NameCache names) {
+    private static StoredMessage message(ByteReader source, long sequence, long nowNanos, NameCache names) {
         int flags = source.u8();
         QoS qos = qos(flags);
         int state = flags >> STATE_SHIFT;
         if (state >= StoredDelivery.State.values().length) {
-            throw new MalformedFrameException("unknown state");
+            throw new MalformedBytesException("unknown state");
         }
         StoredDelivery.State delivery = StoredDelivery.State.values()[state];
         int packetId = source.number(65_535);
         if ((packetId == 0) != (delivery == StoredDelivery.State.WAITING)
                 || (qos == QoS.AT_MOST_ONCE && packetId != 0)) {
-            throw new MalformedFrameException("a packet identifier does not match the state");
+            throw new MalformedBytesException("a packet identifier does not match the state");
         }
         String filter = filter(source.text());
         int[] identifiers = new int[source.count(1)];
         for (int i = 0; i < identifiers.length; i++) {
             identifiers[i] = source.number(MAXIMUM_IDENTIFIER);
         }
-        ForwardedMessage forwarded = MessageCodec.read(source, nowNanos, names);
+        ForwardedMessage forwarded = ForwardedMessage.read(source, nowNanos, names);
         return new StoredMessage(
                 sequence,
                 forwarded.message(),
@@ -366,15 +370,15 @@ final class ClientCodec {
 
     private static QoS qos(int flags) {
         if ((flags & 0x03) == 0x03) {
-            throw new MalformedFrameException("unknown QoS");
+            throw new MalformedBytesException("unknown QoS");
         }
         return QoS.of(flags & 0x03);
     }
 
-    private static int packetId(FrameReader source) {
+    private static int packetId(ByteReader source) {
         int packetId = source.number(65_535);
         if (packetId == 0) {
-            throw new MalformedFrameException("a packet identifier is 0");
+            throw new MalformedBytesException("a packet identifier is 0");
         }
         return packetId;
     }
@@ -388,7 +392,7 @@ final class ClientCodec {
             }
             return text;
         } catch (InvalidTopicException e) {
-            throw new MalformedFrameException("a filter is not well-formed");
+            throw new MalformedBytesException("a filter is not well-formed");
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
@@ -374,7 +376,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             FrameCodec.Received received = FrameCodec.decode(bytes, now, names);
             counters.received(bytes.length);
             accept(from, received);
-        } catch (MalformedFrameException e) {
+        } catch (MalformedBytesException e) {
             counters.malformed();
             warnings.warn("dropped a malformed frame from {}: {}", from, e.getMessage());
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.RetainedVersions;
@@ -67,7 +68,7 @@ final class FoundRetained implements RetainedVersions {
     private static void recover(RetainedReplica next, byte[] last) {
         try {
             next.recoveredNote(last);
-        } catch (MalformedFrameException e) {
+        } catch (MalformedBytesException e) {
             LOG.warn("the note about removed retained messages in the store is not used: {}", e.getMessage());
         }
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.MessageBytes;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.thread.AnyThread;
@@ -60,7 +65,7 @@ final class FrameCodec {
      * @param nowNanos the broker's monotonic clock, for the remaining expiry intervals
      */
     static byte[] encode(NodeIdentity sender, Frame frame, long nowNanos) {
-        FrameWriter target = new FrameWriter(expectedBytes(frame));
+        ByteWriter target = new ByteWriter(expectedBytes(frame));
         target.u8(Frame.VERSION).u8(type(frame)).i32(0);
         target.text(sender.nodeId()).i64(sender.epoch());
         body(target, frame, nowNanos);
@@ -124,7 +129,7 @@ final class FrameCodec {
         return PUBLISH_ACK;
     }
 
-    private static void body(FrameWriter target, Frame frame, long nowNanos) {
+    private static void body(ByteWriter target, Frame frame, long nowNanos) {
         if (frame instanceof Frame.Client client) {
             ClientCodec.write(target, client, nowNanos);
         } else if (frame instanceof Frame.Hello hello) {
@@ -172,7 +177,7 @@ final class FrameCodec {
         }
     }
 
-    private static void retained(FrameWriter target, Frame frame, long nowNanos) {
+    private static void retained(ByteWriter target, Frame frame, long nowNanos) {
         if (frame instanceof Frame.RetainedUpdate update) {
             target.number(update.rows().size());
             update.rows().forEach(row -> row(target, row, nowNanos));
@@ -196,41 +201,41 @@ final class FrameCodec {
         }
     }
 
-    private static void row(FrameWriter target, RetainedRow row, long nowNanos) {
+    private static void row(ByteWriter target, RetainedRow row, long nowNanos) {
         version(target.u8(row.kind().ordinal()), row.version());
         ApplicationMessage message = row.message();
         if (message == null) {
             target.text(row.topic());
         } else {
-            MessageCodec.writeBlock(target, message, false, List.of(), nowNanos);
+            ForwardedMessage.writeBlock(target, message, false, List.of(), nowNanos);
         }
     }
 
-    private static void version(FrameWriter target, RetainedVersion version) {
+    private static void version(ByteWriter target, RetainedVersion version) {
         target.i64(version.clock()).text(version.nodeId());
     }
 
-    private static RetainedVersion version(FrameReader source, NameCache names) {
+    private static RetainedVersion version(ByteReader source, NameCache names) {
         return new RetainedVersion(clock(source), source.text(names));
     }
 
-    private static long wallClock(FrameReader source) {
+    private static long wallClock(ByteReader source) {
         long millis = source.i64();
         if (millis < 0 || millis > RetainedVersion.millisOf(LAST_CLOCK)) {
-            throw new MalformedFrameException("a time is out of range");
+            throw new MalformedBytesException("a time is out of range");
         }
         return millis;
     }
 
-    private static long clock(FrameReader source) {
+    private static long clock(ByteReader source) {
         long clock = source.i64();
         if (clock < 0 || clock > LAST_CLOCK) {
-            throw new MalformedFrameException("a clock is out of range");
+            throw new MalformedBytesException("a clock is out of range");
         }
         return clock;
     }
 
-    private static Frame retainedUpdate(FrameReader source, long nowNanos, NameCache names) {
+    private static Frame retainedUpdate(ByteReader source, long nowNanos, NameCache names) {
         int count = source.count(11);
         List<RetainedRow> rows = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -239,28 +244,29 @@ final class FrameCodec {
         return new Frame.RetainedUpdate(rows);
     }
 
-    private static RetainedRow retainedRow(FrameReader source, long nowNanos, NameCache names) {
+    private static RetainedRow retainedRow(ByteReader source, long nowNanos, NameCache names) {
         int kind = source.u8();
         if (kind >= ROW_KINDS.size()) {
-            throw new MalformedFrameException("unknown kind of row");
+            throw new MalformedBytesException("unknown kind of row");
         }
         RetainedVersion version = version(source, names);
         if (ROW_KINDS.get(kind) == RetainedRow.Kind.MESSAGE) {
             return RetainedRow.of(
-                    version, MessageCodec.read(source.part(), nowNanos, names).message());
+                    version,
+                    ForwardedMessage.read(source.part(), nowNanos, names).message());
         }
         try {
             return new RetainedRow(ROW_KINDS.get(kind), source.topic(names).value(), version, null);
         } catch (InvalidTopicException e) {
-            throw new MalformedFrameException("a topic is not well-formed");
+            throw new MalformedBytesException("a topic is not well-formed");
         }
     }
 
-    private static Frame retainedCompared(FrameReader source) {
+    private static Frame retainedCompared(ByteReader source) {
         return new Frame.RetainedCompared(source.number(RetainedEntries.PARTS - 1), source.number(Integer.MAX_VALUE));
     }
 
-    private static Frame retainedDigest(FrameReader source) {
+    private static Frame retainedDigest(ByteReader source) {
         long[] hashes = new long[source.count(8)];
         for (int i = 0; i < hashes.length; i++) {
             hashes[i] = source.i64();
@@ -268,7 +274,7 @@ final class FrameCodec {
         return new Frame.RetainedDigest(hashes);
     }
 
-    private static Frame retainedVersions(FrameReader source, NameCache names) {
+    private static Frame retainedVersions(ByteReader source, NameCache names) {
         int part = source.number(RetainedEntries.PARTS - 1);
         int count = source.count(10);
         List<String> topics = new ArrayList<>(count);
@@ -280,7 +286,7 @@ final class FrameCodec {
         return new Frame.RetainedVersions(part, topics, versions);
     }
 
-    private static Frame retainedPull(FrameReader source) {
+    private static Frame retainedPull(ByteReader source) {
         int count = source.count(1);
         List<String> topics = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -290,23 +296,23 @@ final class FrameCodec {
     }
 
     /** Nothing for messages that have not waited. */
-    private static void parked(FrameWriter target, boolean parked) {
+    private static void parked(ByteWriter target, boolean parked) {
         if (parked) {
             target.u8(1);
         }
     }
 
-    private static void rows(FrameWriter target, List<RouteRow> rows) {
+    private static void rows(ByteWriter target, List<RouteRow> rows) {
         target.number(rows.size());
         for (RouteRow row : rows) {
             target.text(row.filter()).number(row.weight());
         }
     }
 
-    private static void messages(FrameWriter target, List<ForwardedMessage> messages, long nowNanos) {
+    private static void messages(ByteWriter target, List<ForwardedMessage> messages, long nowNanos) {
         target.number(messages.size());
         for (ForwardedMessage message : messages) {
-            MessageCodec.writeBlock(target, message.message(), message.toAll(), message.groups(), nowNanos);
+            ForwardedMessage.writeBlock(target, message.message(), message.toAll(), message.groups(), nowNanos);
         }
     }
 
@@ -315,26 +321,26 @@ final class FrameCodec {
      *
      * @param nowNanos the broker's monotonic clock, the base of the expiry of messages
      * @param names topics and client identifiers of earlier frames
-     * @throws MalformedFrameException if the bytes are not a frame of this version
+     * @throws MalformedBytesException if the bytes are not a frame of this version
      */
     static Received decode(byte[] bytes, long nowNanos, NameCache names) {
-        FrameReader source = new FrameReader(bytes, 0, bytes.length);
+        ByteReader source = new ByteReader(bytes, 0, bytes.length);
         int version = source.u8();
         if (version != Frame.VERSION) {
-            throw new MalformedFrameException("frames of version " + version + " are not supported");
+            throw new MalformedBytesException("frames of version " + version + " are not supported");
         }
         int type = source.u8();
         if (source.i32() != source.remaining()) {
-            throw new MalformedFrameException("the length does not match the frame");
+            throw new MalformedBytesException("the length does not match the frame");
         }
         String nodeId = source.text(names);
         if (nodeId.isEmpty() || nodeId.length() > MAXIMUM_NODE_ID) {
-            throw new MalformedFrameException("invalid node-id");
+            throw new MalformedBytesException("invalid node-id");
         }
         return new Received(new NodeIdentity(nodeId, source.i64()), frame(type, source, nowNanos, names));
     }
 
-    private static @Nullable Frame frame(int type, FrameReader source, long nowNanos, NameCache names) {
+    private static @Nullable Frame frame(int type, ByteReader source, long nowNanos, NameCache names) {
         return switch (type) {
             case HELLO ->
                 new Frame.Hello(
@@ -379,36 +385,36 @@ final class FrameCodec {
         };
     }
 
-    private static Frame groupCall(FrameReader source) {
+    private static Frame groupCall(ByteReader source) {
         boolean wants = source.u8() == 1;
         int count = source.count(1);
         List<String> groups = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            groups.add(MessageCodec.group(source.text()).toString());
+            groups.add(MessageBytes.group(source.text()).toString());
         }
         return new Frame.GroupCall(wants, groups);
     }
 
-    private static Frame snapshot(FrameReader source) {
+    private static Frame snapshot(ByteReader source) {
         long number = sequence(source);
         long sequence = sequence(source);
         int index = source.number(PeerRoutes.MAXIMUM_PARTS - 1);
         int parts = source.number(PeerRoutes.MAXIMUM_PARTS);
         if (index >= parts) {
-            throw new MalformedFrameException("unknown part");
+            throw new MalformedBytesException("unknown part");
         }
         return new Frame.Snapshot(number, sequence, index, parts, rows(source));
     }
 
-    private static long sequence(FrameReader source) {
+    private static long sequence(ByteReader source) {
         long sequence = source.number();
         if (sequence < 0) {
-            throw new MalformedFrameException("a sequence is negative");
+            throw new MalformedBytesException("a sequence is negative");
         }
         return sequence;
     }
 
-    private static List<RouteRow> rows(FrameReader source) {
+    private static List<RouteRow> rows(ByteReader source) {
         int count = source.count(2);
         List<RouteRow> rows = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -417,19 +423,19 @@ final class FrameCodec {
         return rows;
     }
 
-    private static List<ForwardedMessage> messages(FrameReader source, long nowNanos, NameCache names) {
+    private static List<ForwardedMessage> messages(ByteReader source, long nowNanos, NameCache names) {
         int count = source.count(2);
         if (count == 0) {
-            throw new MalformedFrameException("a batch is empty");
+            throw new MalformedBytesException("a batch is empty");
         }
         List<ForwardedMessage> messages = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            messages.add(MessageCodec.read(source.part(), nowNanos, names));
+            messages.add(ForwardedMessage.read(source.part(), nowNanos, names));
         }
         return messages;
     }
 
-    private static List<Frame.Refusal> refusals(FrameReader source) {
+    private static List<Frame.Refusal> refusals(ByteReader source) {
         int count = source.count(2);
         List<Frame.Refusal> refusals = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {

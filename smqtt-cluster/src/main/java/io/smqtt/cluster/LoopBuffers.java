@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
@@ -122,7 +123,7 @@ final class LoopBuffers {
         private @Nullable OutboundMessage last;
 
         /** The current run; its array is reused. */
-        private final FrameWriter run = new FrameWriter(1024);
+        private final ByteWriter run = new ByteWriter(1024);
 
         private int runMessages;
         private int runBytes;
@@ -169,7 +170,7 @@ final class LoopBuffers {
                 endRun();
             }
             run.truncate(runBytes); // a failed write may have left bytes
-            MessageCodec.writeBlock(run, next, true, List.of(), next.acceptedAtNanos());
+            ForwardedMessage.writeBlock(run, next, true, List.of(), next.acceptedAtNanos());
             runBytes = run.size();
             runMessages++;
             runPayloadBytes += next.payload().size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.spi.BrokerObserver;
 
 /**
@@ -40,7 +41,7 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
      *
      * @param nowNanos the broker's monotonic clock
      */
-    abstract void writeTo(FrameWriter target, long nowNanos);
+    abstract void writeTo(ByteWriter target, long nowNanos);
 
     /** The sequence number of the first one. */
     final long sequence() {

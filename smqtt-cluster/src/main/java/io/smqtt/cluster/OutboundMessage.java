@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
@@ -162,7 +163,7 @@ final class OutboundMessage extends Outbound {
     }
 
     @Override
-    void writeTo(FrameWriter target, long nowNanos) {
-        MessageCodec.writeBlock(target, message, toAll, groups, nowNanos);
+    void writeTo(ByteWriter target, long nowNanos) {
+        ForwardedMessage.writeBlock(target, message, toAll, groups, nowNanos);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
@@ -85,7 +86,7 @@ final class OutboundRun extends Outbound {
     }
 
     @Override
-    void writeTo(FrameWriter target, long nowNanos) {
+    void writeTo(ByteWriter target, long nowNanos) {
         target.raw(blocks, blocks.length);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.MessageBytes;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DeliverySource;
@@ -427,7 +428,7 @@ final class PeerOutbox {
                 } else if (refusal.group().isEmpty()) {
                     message.settle(false);
                 } else if (message instanceof OutboundMessage one) {
-                    SharedFilter group = MessageCodec.group(refusal.group());
+                    SharedFilter group = MessageBytes.group(refusal.group());
                     if (one.takeGroup(group)) { // otherwise another member has it already
                         redispatch.accept(one, group);
                     }

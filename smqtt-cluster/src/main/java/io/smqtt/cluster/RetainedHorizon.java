@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.RetainedVersion;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -76,7 +79,7 @@ final class RetainedHorizon {
 
     byte[] toNote() {
         changed = false;
-        FrameWriter note = new FrameWriter(64 + agreed.size() * RetainedEntries.PARTS * Long.BYTES);
+        ByteWriter note = new ByteWriter(64 + agreed.size() * RetainedEntries.PARTS * Long.BYTES);
         note.u8(FORMAT).i64(clock).number(agreed.size());
         agreed.forEach((nodeId, clocks) -> {
             note.text(nodeId);
@@ -90,12 +93,12 @@ final class RetainedHorizon {
     /**
      * Continues from the note of an earlier run.
      *
-     * @throws MalformedFrameException if it is not a note
+     * @throws MalformedBytesException if it is not a note
      */
     void found(byte[] note) {
-        FrameReader source = new FrameReader(note, 0, note.length);
+        ByteReader source = new ByteReader(note, 0, note.length);
         if (source.u8() != FORMAT) {
-            throw new MalformedFrameException("unknown format");
+            throw new MalformedBytesException("unknown format");
         }
         clock = source.i64();
         int nodes = source.count(RetainedEntries.PARTS * Long.BYTES);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.cluster.RetainedEntries.Entry;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClusterStatus;
@@ -139,7 +140,7 @@ final class RetainedReplica {
     /**
      * The store had this note.
      *
-     * @throws MalformedFrameException if it is not a note
+     * @throws MalformedBytesException if it is not a note
      */
     void recoveredNote(byte[] note) {
         horizon.found(note);

@@ -4,6 +4,8 @@ package io.smqtt.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import java.util.Arrays;
 import java.util.List;
@@ -43,7 +45,7 @@ class FrameCodecTest {
                 0);
 
         assertThatThrownBy(() -> FrameCodec.decode(frame, 0, new NameCache(16)))
-                .isInstanceOf(MalformedFrameException.class)
+                .isInstanceOf(MalformedBytesException.class)
                 .hasMessageContaining("out of range");
     }
 
@@ -76,11 +78,11 @@ class FrameCodecTest {
         for (int length = 0; length < golden.length; length++) {
             byte[] cut = Arrays.copyOf(golden, length);
             assertThatThrownBy(() -> FrameCodec.decode(cut, 0, new NameCache(16)))
-                    .isInstanceOf(MalformedFrameException.class);
+                    .isInstanceOf(MalformedBytesException.class);
             if (length > 6) {
                 putLength(cut);
                 assertThatThrownBy(() -> FrameCodec.decode(cut, 0, new NameCache(16)))
-                        .isInstanceOf(MalformedFrameException.class);
+                        .isInstanceOf(MalformedBytesException.class);
             }
         }
     }
@@ -98,7 +100,7 @@ class FrameCodecTest {
                 }
                 try {
                     FrameCodec.decode(changed, 0, new NameCache(16));
-                } catch (MalformedFrameException e) { // anything else fails the test
+                } catch (MalformedBytesException e) { // anything else fails the test
                     refused++;
                 }
             }
@@ -131,7 +133,7 @@ class FrameCodecTest {
         bytes[0] = 2;
 
         assertThatThrownBy(() -> FrameCodec.decode(bytes, 0, new NameCache(16)))
-                .isInstanceOf(MalformedFrameException.class)
+                .isInstanceOf(MalformedBytesException.class)
                 .hasMessageContaining("version 2");
     }
 
@@ -143,7 +145,7 @@ class FrameCodecTest {
         bytes[rows + 1] = 0x7F;
 
         assertThatThrownBy(() -> FrameCodec.decode(bytes, 0, new NameCache(16)))
-                .isInstanceOf(MalformedFrameException.class);
+                .isInstanceOf(MalformedBytesException.class);
     }
 
     @Test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
@@ -87,7 +89,7 @@ final class GoldenFrames {
                 if (FrameCodec.decode(frame, 0, new NameCache(16)).frame() != null) {
                     types.add((byte) type);
                 }
-            } catch (MalformedFrameException e) {
+            } catch (MalformedBytesException e) {
                 types.add((byte) type);
             }
         }

@@ -4,6 +4,9 @@ package io.smqtt.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.NameCache;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -45,12 +48,12 @@ class MutatedClusterFramesTest {
     @Test
     void aCountIsComparedWithTheBytesBehindIt() {
         byte[] four = {4, 1, 1, 1, 1};
-        assertThat(new FrameReader(four, 0, 5).count(1)).isEqualTo(4);
-        assertThatThrownBy(() -> new FrameReader(new byte[] {5, 1, 1, 1, 1}, 0, 5).count(1))
-                .isInstanceOf(MalformedFrameException.class);
-        assertThat(new FrameReader(new byte[] {2, 1, 1, 1, 1}, 0, 5).count(2)).isEqualTo(2);
-        assertThatThrownBy(() -> new FrameReader(new byte[] {3, 1, 1, 1, 1, 1}, 0, 6).count(2))
-                .isInstanceOf(MalformedFrameException.class);
+        assertThat(new ByteReader(four, 0, 5).count(1)).isEqualTo(4);
+        assertThatThrownBy(() -> new ByteReader(new byte[] {5, 1, 1, 1, 1}, 0, 5).count(1))
+                .isInstanceOf(MalformedBytesException.class);
+        assertThat(new ByteReader(new byte[] {2, 1, 1, 1, 1}, 0, 5).count(2)).isEqualTo(2);
+        assertThatThrownBy(() -> new ByteReader(new byte[] {3, 1, 1, 1, 1, 1}, 0, 6).count(2))
+                .isInstanceOf(MalformedBytesException.class);
     }
 
     @Test

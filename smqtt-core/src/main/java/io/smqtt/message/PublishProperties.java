@@ -65,6 +65,17 @@ public final class PublishProperties {
     }
 
     /**
+     * Copies the encoded block, without its length field, into an array.
+     *
+     * @param target the array
+     * @param index the index of the first byte
+     * @throws IndexOutOfBoundsException if the array is too short
+     */
+    public void copyTo(byte[] target, int index) {
+        System.arraycopy(encoded, 0, target, index, encoded.length);
+    }
+
+    /**
      * Appends the encoded block, without its length field.
      *
      * @param target the buffer to write to

@@ -28,6 +28,7 @@ class CorePackagesTest {
             Map.entry("topic", Set.of()),
             Map.entry("message", Set.of("thread", "topic")),
             Map.entry("log", Set.of("thread", "message")),
+            Map.entry("bytes", Set.of("thread", "message", "topic")),
             Map.entry("codec", Set.of("thread", "message", "topic")),
             Map.entry("config", Set.of("thread", "message", "topic")),
             Map.entry("spi", Set.of("thread", "message", "topic")),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -262,7 +263,7 @@ final class Batch implements Database.Rows {
     private void finishRelease(long body, int count) throws RocksDBException {
         byte[] key = Keys.number(body);
         byte[] row = database.get(Family.REFERENCE, key);
-        long left = row == null ? 0 : new RowReader(row).readNumber() - count;
+        long left = row == null ? 0 : new ByteReader(row).number() - count;
         if (left > 0) {
             add(new Change(Family.REFERENCE, key, encoding.number(left)));
         } else {

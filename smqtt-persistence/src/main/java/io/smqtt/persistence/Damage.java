@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.StoreDamagedException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -38,10 +39,10 @@ final class Damage {
         return new StoreDamagedException("the store is damaged: " + file + ": " + what + ADVICE, cause);
     }
 
-    static StoreDamagedException of(DamagedRowException row, Path directory) {
+    static StoreDamagedException of(MalformedBytesException row, Path directory) {
         return row.getCause() instanceof RocksDBException failure
                 ? of(failure, directory)
-                : of(directory, String.valueOf(row.getMessage()), row);
+                : of(directory, "a row cannot be read: " + row.getMessage(), row);
     }
 
     static StoreDamagedException of(RocksDBException failure, Path directory) {
@@ -114,6 +115,14 @@ final class Damage {
         return isDamage(failure)
                 ? of(failure, database)
                 : StoreUnusableException.of(store == null ? database : store, failure);
+    }
+
+    /** Converts the failure of a read: if the file is damaged, this row cannot be read. */
+    static RocksDBException rowOrFailure(RocksDBException failure) {
+        if (isDamage(failure)) {
+            throw new MalformedBytesException(failure.getMessage(), failure);
+        }
+        return failure;
     }
 
     /** Whether a retry is useless. */

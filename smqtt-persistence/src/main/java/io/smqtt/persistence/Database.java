@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -169,14 +170,14 @@ final class Database implements AutoCloseable {
     /**
      * Reads several rows from one snapshot.
      *
-     * @throws DamagedRowException if a file is damaged
+     * @throws MalformedBytesException if a file is damaged
      */
     <T> T read(Reading<T> reading) throws RocksDBException {
         return use(open -> {
             try (View view = new View(open)) {
                 return reading.from(view);
             } catch (RocksDBException e) {
-                throw DamagedRowException.orFailure(e);
+                throw Damage.rowOrFailure(e);
             }
         });
     }
@@ -184,14 +185,14 @@ final class Database implements AutoCloseable {
     /**
      * Reads the current value of one row.
      *
-     * @throws DamagedRowException if a file is damaged
+     * @throws MalformedBytesException if a file is damaged
      */
     byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
         return this.<byte @Nullable []>use(open -> {
             try {
                 return open.db.get(open.of(family), key);
             } catch (RocksDBException e) {
-                throw DamagedRowException.orFailure(e);
+                throw Damage.rowOrFailure(e);
             }
         });
     }

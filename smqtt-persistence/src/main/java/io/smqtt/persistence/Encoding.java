@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredDelivery;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 @OnCommittingThread
 final class Encoding {
 
-    private final RowWriter row = new RowWriter();
+    private final ByteWriter row = new ByteWriter(512);
     private final MessageRow messages;
     private final SessionRow sessions;
     private final QueueRow queues;
@@ -66,6 +67,6 @@ final class Encoding {
     }
 
     byte[] number(long number) {
-        return row.clear().putNumber(number).toByteArray();
+        return row.clear().number(number).toByteArray();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -44,7 +45,7 @@ final class Heads {
         if (head == null) {
             try {
                 load(session, sequence);
-            } catch (DamagedRowException e) {
+            } catch (MalformedBytesException e) {
                 LOG.warn("a message of session {} cannot be read: {}", session, e.getMessage());
                 return DAMAGED;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
@@ -42,21 +43,21 @@ final class Keys {
     /** The number at the beginning of a key. */
     static long first(byte[] key) {
         if (key.length < NUMBER_BYTES) {
-            throw new DamagedRowException("a key ends too early");
+            throw new MalformedBytesException("a key ends too early");
         }
         return ByteBuffer.wrap(key).getLong();
     }
 
     static long sequence(byte[] key) {
         if (key.length != 2 * NUMBER_BYTES) {
-            throw new DamagedRowException("a key has a wrong length");
+            throw new MalformedBytesException("a key has a wrong length");
         }
         return ByteBuffer.wrap(key).getLong(NUMBER_BYTES);
     }
 
     static int packetId(byte[] key) {
         if (key.length != NUMBER_BYTES + Short.BYTES) {
-            throw new DamagedRowException("a key has a wrong length");
+            throw new MalformedBytesException("a key has a wrong length");
         }
         return ByteBuffer.wrap(key).getShort(NUMBER_BYTES) & 0xFFFF;
     }
@@ -64,7 +65,7 @@ final class Keys {
     static String filter(byte[] key) {
         int begin = NUMBER_BYTES + Short.BYTES;
         if (key.length < begin || (ByteBuffer.wrap(key).getShort(NUMBER_BYTES) & 0xFFFF) != key.length - begin) {
-            throw new DamagedRowException("a key has a wrong length");
+            throw new MalformedBytesException("a key has a wrong length");
         }
         return new String(key, begin, key.length - begin, StandardCharsets.UTF_8);
     }

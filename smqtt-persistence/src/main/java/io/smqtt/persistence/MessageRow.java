@@ -1,72 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.bytes.MessageBytes;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.TopicName;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The encoding of an application message. Its time of acceptance is in the store's clock, because the broker's clock starts again with
- * each run.
+ * The encoding of an application message: its format, its time of acceptance, and {@link MessageBytes}. The time is in the store's clock,
+ * because the broker's clock starts again with each run.
  */
 final class MessageRow {
 
-    /** Of a message without an identifier: earlier programs wrote all messages so. */
-    private static final int ANONYMOUS = 1;
+    private static final int FORMAT = 4;
 
-    private static final int WITH_ID = 2;
+    /** Formats of earlier programs, without and with an identifier. 3 is the format of another row, see {@link RetainedRow}. */
+    private static final int FIRST = 1;
+
+    private static final int SECOND = 2;
+
     private static final int QOS = 0x03;
     private static final int RETAIN = 0x04;
     private static final int EXPIRES = 0x08;
     private static final int PUBLISHER = 0x10;
 
+    private static final int NAMES = 1_024;
+
     private final StoreClock clock;
+    private final NameCache names = new NameCache(NAMES);
 
     MessageRow(StoreClock clock) {
         this.clock = clock;
     }
 
-    void write(ApplicationMessage message, RowWriter row) {
-        boolean expires = message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
-        String publisher = message.publisherId();
-        boolean hasId = message.id() != ApplicationMessage.NO_ID;
-        row.putByte(hasId ? WITH_ID : ANONYMOUS);
-        row.putByte(message.qos().level()
-                | (message.retain() ? RETAIN : 0)
-                | (expires ? EXPIRES : 0)
-                | (publisher == null ? 0 : PUBLISHER));
-        if (hasId) {
-            row.putLong(message.id());
-        }
-        row.putSigned(clock.millisAt(message.acceptedAtNanos()));
-        if (expires) {
-            row.putNumber(message.expiryIntervalSeconds());
-        }
-        if (publisher != null) {
-            row.putText(publisher);
-        }
-        row.putBytes(message.topic().utf8());
-        row.putProperties(message.properties());
-        row.putPayload(message.payload());
+    void write(ApplicationMessage message, ByteWriter row) {
+        row.u8(FORMAT).signed(clock.millisAt(message.acceptedAtNanos()));
+        MessageBytes.write(row, message, message.expiryIntervalSeconds(), List.of(), 0);
     }
 
-    ApplicationMessage read(RowReader row) {
-        boolean hasId = row.requireVersion(ANONYMOUS, WITH_ID) == WITH_ID;
-        int flags = row.readByte();
-        if ((flags & QOS) == QOS || flags > 0x1F) {
-            throw new DamagedRowException("a message has unknown flags");
+    ApplicationMessage read(ByteReader row) {
+        int format = row.format(FIRST, SECOND, FORMAT);
+        if (format != FORMAT) {
+            return readEarlier(row, format == SECOND);
         }
-        long id = hasId ? row.readLong() : ApplicationMessage.NO_ID;
-        long acceptedAtNanos = clock.nanosAt(row.readSigned());
-        long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : row.readNumber();
-        @Nullable String publisher = (flags & PUBLISHER) == 0 ? null : row.readText();
-        TopicName topic = topic(row.readBytes());
-        PublishProperties properties = row.readProperties();
-        Payload payload = row.readPayload();
+        long acceptedAtNanos = clock.nanosAt(row.signed());
+        return MessageBytes.read(row, row.u8(), acceptedAtNanos, names, new ArrayList<>(0));
+    }
+
+    private ApplicationMessage readEarlier(ByteReader row, boolean hasId) {
+        int flags = row.u8();
+        if ((flags & QOS) == QOS || flags > 0x1F) {
+            throw new MalformedBytesException("a message has unknown flags");
+        }
+        long id = hasId ? row.i64() : ApplicationMessage.NO_ID;
+        long acceptedAtNanos = clock.nanosAt(row.signed());
+        long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : row.number();
+        @Nullable String publisher = (flags & PUBLISHER) == 0 ? null : row.text();
+        TopicName topic = topic(row.block());
+        PublishProperties properties = PublishProperties.ofEncoded(row.block());
+        Payload payload = row.payload();
         QoS qos = QoS.of(flags & QOS);
         return new ApplicationMessage(
                 id, topic, payload, qos, (flags & RETAIN) != 0, properties, expiry, acceptedAtNanos, publisher);
@@ -76,7 +78,7 @@ final class MessageRow {
         try {
             return TopicName.ofUtf8(utf8);
         } catch (InvalidTopicException e) {
-            throw new DamagedRowException("a message has no valid topic");
+            throw new MalformedBytesException("a message has no valid topic");
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,7 @@ final class MetaRows {
     /** The first session number of this run. */
     static long sessionNumber(Database database) throws RocksDBException {
         byte[] row = database.get(Family.META, key(SessionNumbers.NAME));
-        return row == null ? 1 : new RowReader(row).readNumber();
+        return row == null ? 1 : new ByteReader(row).number();
     }
 
     /** A number above all numbers of bodies. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -35,7 +37,7 @@ final class QueueReader {
                     database.read(view -> page(view, seen, session, fromSequence, maxMessages, maxBytes)), null);
         } catch (RocksDBException e) {
             return new StoredPage(List.of(), Damage.orFailure(e, database.directory()));
-        } catch (DamagedRowException e) {
+        } catch (MalformedBytesException e) {
             return new StoredPage(List.of(), Damage.of(e, database.directory()));
         } catch (RuntimeException | OutOfMemoryError e) { // on any failure the reader waits for an answer
             return new StoredPage(List.of(), e);
@@ -123,12 +125,12 @@ final class QueueReader {
             try {
                 row = view.get(Family.BODY, Keys.number(number));
             } catch (RocksDBException e) {
-                throw Damage.orFailure(DamagedRowException.orFailure(e), database.directory());
+                throw Damage.orFailure(Damage.rowOrFailure(e), database.directory());
             }
             if (row == null) {
-                throw new DamagedRowException("the body of a message is missing");
+                throw new MalformedBytesException("the body of a message is missing");
             }
-            return messages.read(new RowReader(row));
+            return messages.read(new ByteReader(row));
         }
     }
 

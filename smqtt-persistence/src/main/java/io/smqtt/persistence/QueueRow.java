@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.StoredDelivery;
@@ -34,21 +37,21 @@ final class QueueRow {
      *
      * @param body the number of the body, or {@link #INLINE}
      */
-    byte[] encode(StoredMessage message, StoredDelivery delivery, long body, RowWriter row) {
-        row.clear().putByte(VERSION);
-        row.putByte(message.qos().level()
+    byte[] encode(StoredMessage message, StoredDelivery delivery, long body, ByteWriter row) {
+        row.clear().u8(VERSION);
+        row.u8(message.qos().level()
                 | (message.retain() ? RETAIN : 0)
                 | (body == INLINE ? 0 : APART)
                 | delivery.state().ordinal() << STATE_SHIFT);
-        row.putNumber(message.message().footprintBytes());
+        row.number(message.message().footprintBytes());
         if (body != INLINE) {
-            row.putNumber(body);
+            row.number(body);
         }
-        row.putNumber(delivery.packetId());
-        row.putText(message.clientFilter());
-        row.putNumber(message.identifiers().length);
+        row.number(delivery.packetId());
+        row.text(message.clientFilter());
+        row.number(message.identifiers().length);
         for (int identifier : message.identifiers()) {
-            row.putNumber(identifier);
+            row.number(identifier);
         }
         if (body == INLINE) {
             messages.write(message.message(), row);
@@ -57,16 +60,16 @@ final class QueueRow {
     }
 
     StoredMessage decode(long sequence, byte[] bytes, LongFunction<ApplicationMessage> bodies) {
-        RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
-        int flags = row.readByte();
+        ByteReader row = new ByteReader(bytes);
+        row.format(VERSION);
+        int flags = row.u8();
         if ((flags & QOS) == QOS || flags >> STATE_SHIFT >= STATES.length) {
-            throw new DamagedRowException("a queued message has unknown flags");
+            throw new MalformedBytesException("a queued message has unknown flags");
         }
-        row.readInt();
-        long body = (flags & APART) == 0 ? INLINE : row.readNumber();
-        StoredDelivery delivery = delivery(STATES[flags >> STATE_SHIFT], row.readInt());
-        String filter = row.readText();
+        row.number(Integer.MAX_VALUE);
+        long body = (flags & APART) == 0 ? INLINE : row.number();
+        StoredDelivery delivery = delivery(STATES[flags >> STATE_SHIFT], row.number(Integer.MAX_VALUE));
+        String filter = row.text();
         int[] identifiers = identifiers(row);
         ApplicationMessage message = body == INLINE ? messages.read(row) : bodies.apply(body);
         row.requireEnd();
@@ -74,43 +77,43 @@ final class QueueRow {
                 sequence, message, filter, QoS.of(flags & QOS), (flags & RETAIN) != 0, identifiers, delivery);
     }
 
-    private static int[] identifiers(RowReader row) {
-        int count = row.readInt();
+    private static int[] identifiers(ByteReader row) {
+        int count = row.number(Integer.MAX_VALUE);
         if (count > 0xFFFF) {
-            throw new DamagedRowException("a queued message has too many subscription identifiers");
+            throw new MalformedBytesException("a queued message has too many subscription identifiers");
         }
         int[] identifiers = new int[count];
         for (int i = 0; i < count; i++) {
-            identifiers[i] = row.readInt();
+            identifiers[i] = row.number(Integer.MAX_VALUE);
         }
         return identifiers;
     }
 
     /** Reads the beginning of a row. */
     static Head readHead(byte[] bytes) {
-        RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
-        int flags = row.readByte();
-        int footprintBytes = row.readInt();
-        return new Head(footprintBytes, (flags & APART) == 0 ? INLINE : row.readNumber(), true);
+        ByteReader row = new ByteReader(bytes);
+        row.format(VERSION);
+        int flags = row.u8();
+        int footprintBytes = row.number(Integer.MAX_VALUE);
+        return new Head(footprintBytes, (flags & APART) == 0 ? INLINE : row.number(), true);
     }
 
-    static byte[] encode(StoredDelivery delivery, RowWriter row) {
+    static byte[] encode(StoredDelivery delivery, ByteWriter row) {
         return row.clear()
-                .putByte(VERSION)
-                .putByte(delivery.state().ordinal())
-                .putNumber(delivery.packetId())
+                .u8(VERSION)
+                .u8(delivery.state().ordinal())
+                .number(delivery.packetId())
                 .toByteArray();
     }
 
     static StoredDelivery decodeDelivery(byte[] bytes) {
-        RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
-        int state = row.readByte();
+        ByteReader row = new ByteReader(bytes);
+        row.format(VERSION);
+        int state = row.u8();
         if (state >= STATES.length) {
-            throw new DamagedRowException("a delivery has an unknown state");
+            throw new MalformedBytesException("a delivery has an unknown state");
         }
-        StoredDelivery delivery = delivery(STATES[state], row.readInt());
+        StoredDelivery delivery = delivery(STATES[state], row.number(Integer.MAX_VALUE));
         row.requireEnd();
         return delivery;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredQueue;
@@ -45,7 +46,7 @@ final class Recovery {
             remove();
         } catch (RocksDBException e) {
             throw Damage.orFailure(e, database.directory());
-        } catch (DamagedRowException e) {
+        } catch (MalformedBytesException e) {
             throw Damage.of(e, database.directory());
         }
     }
@@ -58,7 +59,7 @@ final class Recovery {
                     .orElse(null);
         } catch (RocksDBException e) {
             throw Damage.orFailure(e, database.directory());
-        } catch (DamagedRowException e) {
+        } catch (MalformedBytesException e) {
             throw Damage.of(e, database.directory());
         }
     }
@@ -135,7 +136,7 @@ final class Recovery {
         if (tail.hasGaps()) {
             Scan rows = view.range(Family.QUEUE, Keys.message(session, first), Keys.number(session + 1));
             if (!rows.isValid()) {
-                throw new DamagedRowException("messages of session " + session + " are missing");
+                throw new MalformedBytesException("messages of session " + session + " are missing");
             }
             first = Keys.sequence(rows.key());
         }

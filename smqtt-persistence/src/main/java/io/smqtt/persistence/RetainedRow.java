@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import io.smqtt.spi.RetainedVersion;
@@ -14,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RetainedRow {
 
-    private static final int REMOVAL = 3; // a message begins with 1 or 2
+    private static final int REMOVAL = 3; // a message begins with another number
 
     private final MessageRow messages;
     private String lastNodeId = ""; // most versions are of few nodes
@@ -23,7 +26,7 @@ final class RetainedRow {
         this.messages = messages;
     }
 
-    byte[] encode(ApplicationMessage message, @Nullable RetainedVersion version, RowWriter row) {
+    byte[] encode(ApplicationMessage message, @Nullable RetainedVersion version, ByteWriter row) {
         messages.write(message, row.clear());
         if (version != null) {
             write(version, row);
@@ -31,21 +34,21 @@ final class RetainedRow {
         return row.toByteArray();
     }
 
-    static byte[] encodeRemoval(RetainedVersion version, RowWriter row) {
-        row.clear().putByte(REMOVAL);
+    static byte[] encodeRemoval(RetainedVersion version, ByteWriter row) {
+        row.clear().u8(REMOVAL);
         write(version, row);
         return row.toByteArray();
     }
 
-    private static void write(RetainedVersion version, RowWriter row) {
-        row.putNumber(version.clock()).putText(version.nodeId());
+    private static void write(RetainedVersion version, ByteWriter row) {
+        row.number(version.clock()).text(version.nodeId());
     }
 
     /** Shows a row to a visitor; false if the message has expired, and was not shown. */
     boolean visit(byte[] key, byte[] value, long nowNanos, RecoveryVisitor visitor) {
-        RowReader row = new RowReader(value);
+        ByteReader row = new ByteReader(value);
         if (row.startsWith(REMOVAL)) {
-            row.requireVersion(REMOVAL);
+            row.format(REMOVAL);
             visitor.retainedRemoval(topic(key), version(row));
             return true;
         }
@@ -53,7 +56,7 @@ final class RetainedRow {
         if (message.isExpired(nowNanos)) {
             return false;
         }
-        if (row.hasMore()) {
+        if (row.remaining() > 0) {
             visitor.retained(message, version(row));
         } else {
             visitor.retained(message);
@@ -65,13 +68,13 @@ final class RetainedRow {
         try {
             return TopicName.ofUtf8(key);
         } catch (InvalidTopicException e) {
-            throw new DamagedRowException("a removed message has no valid topic");
+            throw new MalformedBytesException("a removed message has no valid topic");
         }
     }
 
-    private RetainedVersion version(RowReader row) {
-        long clock = row.readNumber();
-        String nodeId = row.readText();
+    private RetainedVersion version(ByteReader row) {
+        long clock = row.number();
+        String nodeId = row.text();
         row.requireEnd();
         if (nodeId.equals(lastNodeId)) {
             nodeId = lastNodeId;

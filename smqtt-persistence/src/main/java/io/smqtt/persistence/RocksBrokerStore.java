@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoreObserver;
@@ -106,7 +107,7 @@ public final class RocksBrokerStore implements BrokerStore {
             return store;
         } catch (RocksDBException e) {
             throw closed(folder, database, Damage.orFailure(e, folder.database()));
-        } catch (DamagedRowException e) {
+        } catch (MalformedBytesException e) {
             throw closed(folder, database, Damage.of(e, folder.database()));
         } catch (StoreUnusableException e) {
             throw closed(folder, database, e);
@@ -146,7 +147,7 @@ public final class RocksBrokerStore implements BrokerStore {
             store.loadRemovals();
         } catch (RocksDBException e) {
             throw Damage.orFailure(e, folder.database());
-        } catch (DamagedRowException e) {
+        } catch (MalformedBytesException e) {
             throw Damage.of(e, folder.database());
         }
         committer.start();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
 import io.smqtt.spi.StoredSession;
@@ -30,52 +33,52 @@ final class SessionRow {
         this.messages = messages;
     }
 
-    byte[] encode(StoredSession session, RowWriter row) {
+    byte[] encode(StoredSession session, ByteWriter row) {
         String user = session.userName();
         Will will = session.will();
         Set<String> roles = session.roles();
         row.clear()
-                .putByte(roles.isEmpty() ? VERSION : VERSION_WITH_ROLES)
-                .putByte((user == null ? 0 : USER) | (will == null ? 0 : WILL));
-        row.putText(session.clientId());
+                .u8(roles.isEmpty() ? VERSION : VERSION_WITH_ROLES)
+                .u8((user == null ? 0 : USER) | (will == null ? 0 : WILL));
+        row.text(session.clientId());
         if (user != null) {
-            row.putText(user);
+            row.text(user);
         }
         if (!roles.isEmpty()) {
-            row.putNumber(roles.size());
-            roles.forEach(row::putText);
+            row.number(roles.size());
+            roles.forEach(row::text);
         }
-        row.putNumber(session.expirySeconds());
-        row.putSigned(session.expiresAtMillis());
-        row.putSigned(session.willAtMillis());
+        row.number(session.expirySeconds());
+        row.signed(session.expiresAtMillis());
+        row.signed(session.willAtMillis());
         if (will != null) {
-            row.putNumber(will.delaySeconds());
+            row.number(will.delaySeconds());
             messages.write(will.message(), row);
         }
         return row.toByteArray();
     }
 
     StoredSession decode(long number, byte[] bytes) {
-        RowReader row = new RowReader(bytes);
-        boolean hasRoles = row.requireVersion(VERSION, VERSION_WITH_ROLES) == VERSION_WITH_ROLES;
-        int flags = row.readByte();
-        String clientId = row.readText();
-        @Nullable String user = (flags & USER) == 0 ? null : row.readText();
+        ByteReader row = new ByteReader(bytes);
+        boolean hasRoles = row.format(VERSION, VERSION_WITH_ROLES) == VERSION_WITH_ROLES;
+        int flags = row.u8();
+        String clientId = row.text();
+        @Nullable String user = (flags & USER) == 0 ? null : row.text();
         Set<String> roles = hasRoles ? roles(row) : Set.of();
-        long expirySeconds = row.readNumber();
-        long expiresAtMillis = row.readSigned();
-        long willAtMillis = row.readSigned();
+        long expirySeconds = row.number();
+        long expiresAtMillis = row.signed();
+        long willAtMillis = row.signed();
         @Nullable Will will = (flags & WILL) == 0 ? null : will(row);
         row.requireEnd();
         return new StoredSession(number, clientId, user, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
     }
 
     /** Sessions with the same roles share one object. */
-    private Set<String> roles(RowReader row) {
-        int count = row.readInt();
+    private Set<String> roles(ByteReader row) {
+        int count = row.number(Integer.MAX_VALUE);
         Set<String> roles = new HashSet<>();
         for (int i = 0; i < count; i++) {
-            roles.add(row.readText());
+            roles.add(row.text());
         }
         if (!roles.equals(lastRoles)) {
             lastRoles = Set.copyOf(roles);
@@ -83,29 +86,29 @@ final class SessionRow {
         return lastRoles;
     }
 
-    private Will will(RowReader row) {
-        long delaySeconds = row.readNumber();
+    private Will will(ByteReader row) {
+        long delaySeconds = row.number();
         return new Will(messages.read(row), delaySeconds);
     }
 
-    static byte[] encode(StoredSubscription subscription, RowWriter row) {
+    static byte[] encode(StoredSubscription subscription, ByteWriter row) {
         return row.clear()
-                .putByte(VERSION)
-                .putByte(subscription.maximumQos().level()
+                .u8(VERSION)
+                .u8(subscription.maximumQos().level()
                         | (subscription.noLocal() ? NO_LOCAL : 0)
                         | (subscription.retainAsPublished() ? RETAIN_AS_PUBLISHED : 0))
-                .putNumber(subscription.identifier())
+                .number(subscription.identifier())
                 .toByteArray();
     }
 
     static StoredSubscription decode(String filter, byte[] bytes) {
-        RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
-        int flags = row.readByte();
+        ByteReader row = new ByteReader(bytes);
+        row.format(VERSION);
+        int flags = row.u8();
         if ((flags & QOS) == QOS || flags > 0x0F) {
-            throw new DamagedRowException("a subscription has unknown flags");
+            throw new MalformedBytesException("a subscription has unknown flags");
         }
-        int identifier = row.readInt();
+        int identifier = row.number(Integer.MAX_VALUE);
         row.requireEnd();
         return new StoredSubscription(
                 filter, QoS.of(flags & QOS), (flags & NO_LOCAL) != 0, (flags & RETAIN_AS_PUBLISHED) != 0, identifier);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.spi.Ticker;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -74,20 +76,19 @@ final class StoreClock {
         private static final int VERSION = 1;
 
         byte[] encode() {
-            return new RowWriter()
-                    .putByte(VERSION)
-                    .putNumber(storeMillis)
-                    .putSigned(wallMillis)
-                    .putNumber(uptimeMillis)
-                    .putText(bootId)
+            return new ByteWriter(64)
+                    .u8(VERSION)
+                    .number(storeMillis)
+                    .signed(wallMillis)
+                    .number(uptimeMillis)
+                    .text(bootId)
                     .toByteArray();
         }
 
         static Reading decode(byte[] row) {
-            RowReader reader = new RowReader(row);
-            reader.requireVersion(VERSION);
-            Reading reading =
-                    new Reading(reader.readNumber(), reader.readSigned(), reader.readNumber(), reader.readText());
+            ByteReader reader = new ByteReader(row);
+            reader.format(VERSION);
+            Reading reading = new Reading(reader.number(), reader.signed(), reader.number(), reader.text());
             reader.requireEnd();
             return reading;
         }

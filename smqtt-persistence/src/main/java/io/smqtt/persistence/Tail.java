@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
 import io.smqtt.spi.StoredQueue;
 
 /** The bounds of a session's messages, stored beside them so that no scan is needed. Changed by the committing thread. */
@@ -57,24 +59,24 @@ final class Tail {
         return new StoredQueue(messages == 0 ? next : exactFirst, next, messages, bytes);
     }
 
-    byte[] encode(RowWriter row) {
+    byte[] encode(ByteWriter row) {
         return row.clear()
-                .putByte(VERSION)
-                .putNumber(first)
-                .putNumber(next)
-                .putNumber(messages)
-                .putNumber(bytes)
+                .u8(VERSION)
+                .number(first)
+                .number(next)
+                .number(messages)
+                .number(bytes)
                 .toByteArray();
     }
 
     static Tail decode(byte[] bytes) {
-        RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
+        ByteReader row = new ByteReader(bytes);
+        row.format(VERSION);
         Tail tail = new Tail();
-        tail.first = row.readNumber();
-        tail.next = row.readNumber();
-        tail.messages = row.readInt();
-        tail.bytes = row.readNumber();
+        tail.first = row.number();
+        tail.next = row.number();
+        tail.messages = row.number(Integer.MAX_VALUE);
+        tail.bytes = row.number();
         row.requireEnd();
         return tail;
     }

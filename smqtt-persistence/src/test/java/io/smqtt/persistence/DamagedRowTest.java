@@ -3,6 +3,7 @@ package io.smqtt.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.spi.StoreDamagedException;
@@ -56,7 +57,7 @@ class DamagedRowTest {
             damage(direct, Family.TAIL, Keys.number(9));
 
             assertThat(direct.commit(flush -> flush.remove(1, 1))).isNull();
-            assertThat(direct.commit(flush -> flush.remove(9, 1))).isInstanceOf(DamagedRowException.class);
+            assertThat(direct.commit(flush -> flush.remove(9, 1))).isInstanceOf(MalformedBytesException.class);
             assertThat(direct.commit(flush -> {
                         flush.message(1, 2, message);
                         flush.remove(1, 1);

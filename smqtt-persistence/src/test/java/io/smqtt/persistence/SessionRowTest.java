@@ -4,6 +4,8 @@ package io.smqtt.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.Ticker;
 import java.util.HexFormat;
@@ -30,7 +32,7 @@ class SessionRowTest {
 
     @Test
     void aSessionWithoutRolesIsWrittenSoThatTheFirstProgramCanReadIt() {
-        byte[] row = rows.encode(session(Set.of()), new RowWriter());
+        byte[] row = rows.encode(session(Set.of()), new ByteWriter(64));
 
         assertThat(HexFormat.of().formatHex(row)).isEqualTo(FIRST_FORMAT);
     }
@@ -38,7 +40,7 @@ class SessionRowTest {
     @Test
     void rolesComeBackAndManySessionsShareThem() {
         StoredSession session = session(Set.of("reader", "wríter"));
-        byte[] row = rows.encode(session, new RowWriter());
+        byte[] row = rows.encode(session, new ByteWriter(64));
 
         StoredSession found = rows.decode(7, row);
         assertThat(found).isEqualTo(session);
@@ -47,11 +49,11 @@ class SessionRowTest {
 
     @Test
     void anUnknownFormatIsDamage() {
-        byte[] row = rows.encode(session(Set.of("a")), new RowWriter());
+        byte[] row = rows.encode(session(Set.of("a")), new ByteWriter(64));
         row[0] = 3;
 
         assertThatThrownBy(() -> rows.decode(7, row))
-                .isInstanceOf(DamagedRowException.class)
+                .isInstanceOf(MalformedBytesException.class)
                 .hasMessageContaining("format 3");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.cluster;
+package io.smqtt.bytes;
 
 import io.smqtt.topic.TopicName;
 import java.util.Arrays;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A cache of recent topics and client identifiers, by their bytes. Messages of a topic follow each other, and decoding the topic again
  * costs more than the rest of a message. Each entry has one place, where the next one replaces it. For one thread.
  */
-final class NameCache {
+public final class NameCache {
 
     private static final int LONGEST = 256;
 
@@ -23,7 +23,7 @@ final class NameCache {
      *
      * @param places capacity for topics, and the same for client identifiers; a power of two
      */
-    NameCache(int places) {
+    public NameCache(int places) {
         topics = new @Nullable TopicName[places];
         texts = new @Nullable Text[places];
     }
