@@ -72,6 +72,7 @@ final class InFlightWindow {
     private int mask = FIRST_CAPACITY - 1; // of the ring
     private int limit = FIRST_CAPACITY; // end of the ring
     private long head; // of the ring
+    private int headPacketId = 1; // of that sequence number
     private long tail;
     private int size;
     private long bytes;
@@ -209,7 +210,7 @@ final class InFlightWindow {
             leaveBehind(wanted - IDENTIFIERS + 1);
         }
         if (head == tail) {
-            head = wanted;
+            moveHead(wanted);
         }
         while (wanted - head > mask + 1) {
             resize((mask + 1) * 2);
@@ -272,7 +273,7 @@ final class InFlightWindow {
                 move(from, mask + 1 + old.add(sequence));
             }
         }
-        head = end;
+        moveHead(end);
         advance();
     }
 
@@ -296,7 +297,13 @@ final class InFlightWindow {
     private void advance() {
         while (head < tail && states[(int) head & mask] == FREE) {
             head++;
+            headPacketId = headPacketId == IDENTIFIERS ? 1 : headPacketId + 1;
         }
+    }
+
+    private void moveHead(long sequence) {
+        head = sequence;
+        headPacketId = packetId(sequence);
     }
 
     boolean is(long sequence, byte flag) {
@@ -335,7 +342,8 @@ final class InFlightWindow {
 
     /** The sequence number in the ring that has an identifier. */
     private long ringSequence(int packetId) {
-        return head + (packetId - 1 - head % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
+        int distance = packetId - headPacketId;
+        return head + (distance < 0 ? distance + IDENTIFIERS : distance);
     }
 
     private static boolean isSent(byte state) {
