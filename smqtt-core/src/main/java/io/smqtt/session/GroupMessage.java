@@ -19,6 +19,11 @@ record GroupMessage(MessageGroup group, ApplicationMessage message, long number,
         return record != 0;
     }
 
+    /** The message when it could not be stored. */
+    GroupMessage unstored() {
+        return new GroupMessage(group, message, number, 0);
+    }
+
     int bytes() {
         return message.footprintBytes();
     }

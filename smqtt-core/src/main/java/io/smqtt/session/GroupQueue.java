@@ -16,11 +16,9 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -46,12 +44,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     private final GroupRecord record;
     private final GroupTail tail;
 
-    /** Returned messages by number; they precede all others. */
-    private final TreeMap<Long, GroupMessage> returned = new TreeMap<>();
-
-    /** The head of the messages that wait in order. */
-    private final ArrayDeque<GroupMessage> ready = new ArrayDeque<>();
-
+    private final GroupHead head;
     private final GroupPulls pulls;
 
     private final GroupExpiry expiry;
@@ -73,6 +66,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
                 new GroupMembers(name, resources.limits(), resources.router().index());
         this.record = new GroupRecord(this, resources.stores());
         this.tail = new GroupTail(this, record);
+        this.head = new GroupHead(resources.budget());
         this.pulls = new GroupPulls(this);
         this.expiry = new GroupExpiry(resources.wheels().get(owner.index()), resources.ticker(), this::removeExpired);
         this.subscription = new Subscription(
@@ -216,7 +210,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         long now = resources.ticker().nanoTime();
         boolean oldest = resources.config().dropPolicy() == DropPolicy.OLDEST && footprint <= members.maximumBytes();
         DropReason full = refusal(footprint);
-        GroupMessage first = first();
+        GroupMessage first = head.first();
         while (full != null && full != DropReason.TOTAL_QUEUE_BYTES && first != null) {
             boolean expired = first.message().isExpired(now);
             if (!expired && !oldest) {
@@ -224,7 +218,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             }
             drop(first, expired ? DropReason.EXPIRED : full);
             full = refusal(footprint);
-            first = first();
+            first = head.first();
         }
         if (first == null) {
             tail.read(); // for the next message
@@ -237,7 +231,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         StoreLoop loop = stored ? loop() : null;
         long number = next++;
         GroupMessage entry = new GroupMessage(this, message, number, loop == null ? 0 : record.number(loop));
-        boolean inMemory = tail.isEmpty() && (loop == null || ready.size() < Stores.PAGE_MESSAGES);
+        boolean inMemory = tail.isEmpty() && (loop == null || head.inOrder() < Stores.PAGE_MESSAGES);
         if (inMemory) {
             tail.beginsAt(next);
         } else {
@@ -246,7 +240,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         count(1, entry.bytes());
         expiry.await(message);
         if (loop == null) {
-            addReady(entry);
+            head.add(entry);
             return;
         }
         if (message.qos() == QoS.EXACTLY_ONCE) {
@@ -264,18 +258,8 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         }
         loop.watch(this, GroupStep.APPENDED, number, entry.bytes());
         if (inMemory) {
-            addReady(entry);
+            head.add(entry);
         }
-    }
-
-    private void addReady(GroupMessage entry) {
-        ready.add(entry);
-        resources.budget().add(entry.bytes());
-    }
-
-    private void addReturned(GroupMessage entry) {
-        returned.put(entry.number(), entry);
-        resources.budget().add(entry.bytes());
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
@@ -299,16 +283,14 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             count(-1, -entry.bytes());
             observer.messageDropped(DropReason.FAILED, 1);
         } else if (inMemory) {
-            addReturned(entry);
+            head.putBack(entry);
         }
         serve();
     }
 
     /** Handles a waiting message that could not be stored; its publisher is notified. */
     void appendFailed(long number, int footprint) {
-        if (ready.removeIf(entry -> entry.number() == number)) {
-            resources.budget().add(-footprint);
-        } else if (!tail.appendFailed(number)) {
+        if (!head.remove(number) && !tail.appendFailed(number)) {
             return; // assigned to a member
         }
         count(-1, -footprint);
@@ -317,7 +299,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     /** Handles a returned message that could not be stored: it waits in memory. */
     void notStored(long number) {
-        returned.computeIfPresent(number, (key, entry) -> new GroupMessage(this, entry.message(), number, 0));
+        head.notStored(number);
     }
 
     /** The part of the group that is in the store. */
@@ -351,7 +333,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
                 groups.requeue(owner, name, entry.message(), RouteTicket.NONE);
             } else {
                 count(1, entry.bytes());
-                addReturned(stored(entry));
+                head.putBack(stored(entry));
                 expiry.await(entry.message());
             }
         }
@@ -402,7 +384,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     @Override
     public boolean hasNext() {
-        boolean found = first() != null;
+        boolean found = head.first() != null;
         if (!found) {
             tail.read(); // resumes when the page is loaded
         }
@@ -420,7 +402,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         List<GroupMessage> batch = new ArrayList<>(Math.min(most, waiting));
         long size = 0;
         boolean stored = false;
-        GroupMessage entry = first();
+        GroupMessage entry = head.first();
         while (entry != null && batch.size() < most && size < mostBytes) {
             if (entry.message().isExpired(now)) { // [MQTT-3.3.2-5]
                 drop(entry, DropReason.EXPIRED);
@@ -433,7 +415,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
                     observer.queueTimed(now - entry.message().acceptedAtNanos());
                 }
             }
-            entry = first();
+            entry = head.first();
         }
         if (stored) {
             loop().flush(); // before the member's event loop writes them
@@ -441,20 +423,8 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         return batch;
     }
 
-    private @Nullable GroupMessage first() {
-        return returned.isEmpty() ? ready.peek() : returned.firstEntry().getValue();
-    }
-
     private void removeFirst(GroupMessage entry) {
-        if (returned.remove(entry.number()) == null) {
-            ready.remove();
-        }
-        forget(entry);
-    }
-
-    /** Uncounts a message that was in memory. */
-    private void forget(GroupMessage entry) {
-        resources.budget().add(-entry.bytes());
+        head.removeFirst();
         count(-1, -entry.bytes());
     }
 
@@ -472,7 +442,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     /** Adds a message that was loaded from the store. */
     void addLoaded(GroupMessage entry) {
-        addReady(entry);
+        head.add(entry);
         expiry.await(entry.message());
     }
 
@@ -490,8 +460,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     private void removeExpired() {
         long now = resources.ticker().nanoTime();
-        returned.values().removeIf(entry -> removeIfExpired(entry, now));
-        ready.removeIf(entry -> removeIfExpired(entry, now));
+        head.removeIf(entry -> removeIfExpired(entry, now));
         boolean looksAtTail = tail.sweep(entry -> {
             if (entry.message().isExpired(now)) {
                 tail.removed();
@@ -517,7 +486,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     private boolean removeIfExpired(GroupMessage entry, long now) {
         boolean expired = entry.message().isExpired(now);
         if (expired) {
-            forget(entry);
+            count(-1, -entry.bytes());
             dropped(entry, DropReason.EXPIRED);
         } else {
             expiry.await(entry.message());
@@ -577,10 +546,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     private void dropAll() {
         expiry.cancel();
-        returned.values().forEach(entry -> resources.budget().add(-entry.bytes()));
-        ready.forEach(entry -> resources.budget().add(-entry.bytes()));
-        returned.clear();
-        ready.clear();
+        head.clear();
         if (waiting > 0) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, waiting);
         }
