@@ -62,7 +62,7 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     private static Absent absent(Session session) {
-        Will will = session.holdWill();
+        Will will = session.absence().holdWill();
         String userName = session.client().userName();
         return new Absent(
                 userName,
@@ -79,7 +79,8 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     public void inheritWill(String clientId, Frame.HeldWill will) {
         Session session = registry.find(clientId);
         if (session != null) {
-            session.execute(() -> session.inheritWill(new Will(will.message().message(), will.delaySeconds())));
+            session.execute(
+                    () -> session.absence().inheritWill(new Will(will.message().message(), will.delaySeconds())));
         }
     }
 

@@ -6,7 +6,6 @@ import static io.smqtt.session.AcknowledgementOutcome.UNKNOWN;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
-import io.smqtt.message.Will;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
@@ -196,8 +195,9 @@ public final class Session extends SessionContext {
         return life;
     }
 
-    /** The deadlines of the session while its client is offline. */
-    SessionAbsence absence() {
+    /** {@return the will of the client, and the deadlines while it is offline} */
+    @AnyThread
+    public SessionAbsence absence() {
         return absence;
     }
 
@@ -409,37 +409,6 @@ public final class Session extends SessionContext {
     }
 
     // --- figures
-
-    /**
-     * Returns whether the client is offline and its will waits for the will delay interval.
-     *
-     * @return a value that is exact on the session's event loop
-     */
-    public boolean delaysWill() {
-        return absence.delaysWill();
-    }
-
-    /**
-     * Holds the will that waits for the will delay interval. Another node is asked to take the session over, and only one
-     * of them may publish the will. It does not become due before {@link #inheritWill}.
-     *
-     * @return the will with its remaining delay; null if there is none
-     */
-    public @Nullable Will holdWill() {
-        assert owner.executor().inEventLoop();
-        return absence.holdWill();
-    }
-
-    /**
-     * Sets the will of an absent client whose session has come from another node. If the session already has a will, that
-     * is released instead. Does nothing if the client is connected.
-     *
-     * @param will the will, which becomes due after its delay
-     */
-    public void inheritWill(Will will) {
-        assert owner.executor().inEventLoop();
-        absence.inherit(will);
-    }
 
     /**
      * The number of messages that wait for the client.

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * expiry interval of the current or last connection.
  */
 @OnEventLoop
-final class SessionAbsence {
+public final class SessionAbsence {
 
     /** The minimum interval between searches for expired messages of an absent client; it is longer where many wait. */
     private static final long EXPIRY_SEARCH_MILLIS = 60_000;
@@ -62,16 +62,25 @@ final class SessionAbsence {
         return recovered && expirySeconds == 0 && will != null;
     }
 
-    /** Whether the will waits for its delay. The answer may be out of date. */
+    /**
+     * Returns whether the client is offline and its will waits for the will delay interval.
+     *
+     * @return a value that is exact on the session's event loop
+     */
     @AnyThread
-    boolean delaysWill() {
+    public boolean delaysWill() {
         Deadline timer = willTimer;
         return timer != null && timer.isArmed();
     }
 
-    /** Returns the will that waits, with its remaining delay; null if there is none. It does not become due before {@link #inherit}. */
-    @Nullable
-    Will holdWill() {
+    /**
+     * Holds the will that waits for the will delay interval. Another node is asked to take the session over, and only one
+     * of them may publish the will. It does not become due before {@link #inheritWill}.
+     *
+     * @return the will with its remaining delay; null if there is none
+     */
+    public @Nullable Will holdWill() {
+        assert session.owner().executor().inEventLoop();
         Deadline timer = willTimer;
         if (will == null || timer == null) {
             return null;
@@ -82,10 +91,13 @@ final class SessionAbsence {
     }
 
     /**
-     * Takes over the will of a session that has come from another node. If the session already has a will, that is released
-     * instead. Does nothing if a client is connected.
+     * Sets the will of an absent client whose session has come from another node. If the session already has a will, that
+     * is released instead. Does nothing if the client is connected.
+     *
+     * @param waiting the will, which becomes due after its delay
      */
-    void inherit(Will waiting) {
+    public void inheritWill(Will waiting) {
+        assert session.owner().executor().inEventLoop();
         if (session.isOnline() || session.hasEnded()) {
             return;
         }

@@ -211,17 +211,17 @@ class SessionRegistryTest {
         Session session = openWithWill(5, 60);
         session.connectionEnded(first, true, -1);
         bench.pass(Duration.ofSeconds(2));
-        Will held = session.holdWill();
+        Will held = session.absence().holdWill();
         assertThat(held).isNotNull();
         assertThat(held.delaySeconds()).isBetween(2L, 3L);
         bench.pass(Duration.ofSeconds(20));
         assertThat(wills()).isZero();
-        assertThat(session.holdWill()).isNotNull();
+        assertThat(session.absence().holdWill()).isNotNull();
 
-        session.inheritWill(held);
+        session.absence().inheritWill(held);
         bench.pass(Duration.ofSeconds(1));
         assertThat(wills()).isEqualTo(1);
-        assertThat(session.holdWill()).isNull();
+        assertThat(session.absence().holdWill()).isNull();
         bench.pass(Duration.ofSeconds(20));
         assertThat(wills()).isEqualTo(1);
     }
@@ -231,7 +231,7 @@ class SessionRegistryTest {
         Session session = openWithWill(50, 60);
         session.connectionEnded(first, true, -1);
         bench.pass(Duration.ofSeconds(1));
-        assertThat(session.holdWill()).isNotNull();
+        assertThat(session.absence().holdWill()).isNotNull();
         bench.open("c", 1, true, 60, second);
         assertThat(wills()).isEqualTo(1);
     }

@@ -44,7 +44,7 @@ final class SessionTotals {
             inFlight += session.inFlightCount();
             queued += session.queuedCount();
             queuedBytes += session.queuedBytes();
-            wills += session.delaysWill() ? 1 : 0;
+            wills += session.absence().delaysWill() ? 1 : 0;
         }
         return new Totals(inFlight, queued, queuedBytes, wills);
     }
