@@ -36,6 +36,9 @@ final class ClusterNetwork implements AutoCloseable {
     private static final int MANAGEMENT_PORT = 18_083;
     private static final String TOKEN = "0123456789abcdef-of-a-test";
 
+    /** A hardware address that no node has. */
+    private static final String NOBODY = "02:00:00:00:00:01";
+
     private static final AtomicInteger NETWORKS = new AtomicInteger();
 
     private final Path directory;
@@ -174,6 +177,11 @@ final class ClusterNetwork implements AutoCloseable {
         awaitTogether();
     }
 
+    /** Whether a node can reach another one, as it says. */
+    boolean reaches(int node, int other) {
+        return view(node).peer("n" + other).reachable();
+    }
+
     /** Waits until each node says that all can be reached and that nothing of their routes is missing. */
     void awaitTogether() {
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(this::isTogether);
@@ -207,13 +215,34 @@ final class ClusterNetwork implements AutoCloseable {
         ip("link", "set", cable(node), "up");
     }
 
-    /** Lets nothing go from one node to another; the other way stays open. */
+    /** Whether this process may make networks. */
+    static boolean isAllowed() {
+        try {
+            ip("netns", "add", "sqprobe" + ProcessHandle.current().pid());
+            ip("netns", "del", "sqprobe" + ProcessHandle.current().pid());
+            return true;
+        } catch (AssertionError | UncheckedIOException e) {
+            return false;
+        }
+    }
+
+    /** Loses all packets from one node to another, unnoticed by their sender; the other way stays open. */
     void mute(int from, int to) {
+        inside(from, "ip", "neigh", "replace", host(to), "lladdr", NOBODY, "nud", "permanent", "dev", "eth0");
+    }
+
+    /** Ends {@link #mute}. */
+    void unmute(int from, int to) {
+        inside(from, "ip", "neigh", "del", host(to), "dev", "eth0");
+    }
+
+    /** Refuses all packets from one node to another: their sender gets an error. The other way stays open. */
+    void forbid(int from, int to) {
         inside(from, "ip", "route", "add", "blackhole", host(to) + "/32");
     }
 
-    /** Takes that back. */
-    void unmute(int from, int to) {
+    /** Ends {@link #forbid}. */
+    void permit(int from, int to) {
         inside(from, "ip", "route", "del", "blackhole", host(to) + "/32");
     }
 

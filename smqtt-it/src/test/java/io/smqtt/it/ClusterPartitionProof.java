@@ -70,7 +70,7 @@ class ClusterPartitionProof {
             load.awaitProgress();
             int sessions = network.sessions();
             long began = System.nanoTime();
-            ways.forEach(way -> network.mute(way[0], way[1]));
+            ways.forEach(way -> network.forbid(way[0], way[1]));
             try {
                 double noticed = secondsUntil(
                         began,
@@ -87,7 +87,7 @@ class ClusterPartitionProof {
                 await().atMost(CUT.plusMinutes(2)).until(() -> System.nanoTime() - began >= CUT.toNanos());
                 load.awaitProgress();
             } finally {
-                ways.forEach(way -> network.unmute(way[0], way[1]));
+                ways.forEach(way -> network.permit(way[0], way[1]));
             }
             long healed = System.nanoTime();
             double[] seconds = new double[3];

@@ -10,11 +10,12 @@ import io.smqtt.test.packet.PublishBytes;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes numbers at QoS 1, one every few milliseconds, each when the one before is acknowledged, on a thread of its own. When its
+ * Publishes numbers at QoS 1 or 2, one every few milliseconds, each when the one before is acknowledged, on a thread of its own. When its
  * connection ends it comes back at once, with a clean session, and sends what was not acknowledged again.
  */
 final class PacedPublisher extends Thread {
@@ -22,20 +23,30 @@ final class PacedPublisher extends Thread {
     private static final Duration RETRY = Duration.ofMillis(50);
 
     private final String topic;
+    private final int qos;
     private final InetSocketAddress broker;
     private final long everyNanos;
     private volatile boolean stopping;
     private volatile int acknowledged;
     private volatile int reconnects;
-    private volatile long longestNanos;
+    private final AtomicLong longestNanos = new AtomicLong();
     private volatile @Nullable Throwable failure;
 
     PacedPublisher(String topic, InetSocketAddress broker, Duration every) {
+        this(topic, 1, broker, every);
+    }
+
+    PacedPublisher(String topic, int qos, InetSocketAddress broker, Duration every) {
         super("publisher-" + topic);
         this.topic = topic;
+        this.qos = qos;
         this.broker = broker;
         this.everyNanos = every.toNanos();
         setDaemon(true);
+    }
+
+    String topic() {
+        return topic;
     }
 
     /** How many were acknowledged, all below this number. */
@@ -50,7 +61,12 @@ final class PacedPublisher extends Thread {
 
     /** The longest time that an acknowledgement took, reconnects included. */
     Duration longest() {
-        return Duration.ofNanos(longestNanos);
+        return Duration.ofNanos(longestNanos.get());
+    }
+
+    /** The same, since the last call of this method. */
+    Duration takeLongest() {
+        return Duration.ofNanos(longestNanos.getAndSet(0));
     }
 
     @Nullable
@@ -91,21 +107,35 @@ final class PacedPublisher extends Thread {
     private long publish(RawClient client, long since) {
         long began = since;
         while (!stopping) {
+            int id = client.nextPacketId();
             client.send(
-                    PublishBytes.to(topic).payload(String.valueOf(acknowledged)).qos(1, client.nextPacketId()));
-            ReceivedPacket answer = client.receive();
-            if (answer == null || answer.type() == MqttMessageType.DISCONNECT) {
+                    PublishBytes.to(topic).payload(String.valueOf(acknowledged)).qos(qos, id));
+            if (!isAnswered(client, qos == 1 ? MqttMessageType.PUBACK : MqttMessageType.PUBREC)) {
                 return began;
             }
-            if (answer.type() != MqttMessageType.PUBACK || answer.reasonCode() >= 0x80) {
-                throw new AssertionError("refused: " + answer);
-            }
             long took = System.nanoTime() - began;
-            longestNanos = Math.max(longestNanos, took);
+            longestNanos.accumulateAndGet(took, Math::max);
+            if (qos == 2) {
+                client.acknowledge(0x62, id);
+                if (!isAnswered(client, MqttMessageType.PUBCOMP)) {
+                    return began;
+                }
+            }
             acknowledged++;
             LockSupport.parkNanos(everyNanos - took);
             began = System.nanoTime();
         }
         return began;
+    }
+
+    private static boolean isAnswered(RawClient client, MqttMessageType expected) {
+        ReceivedPacket answer = client.receive();
+        if (answer == null || answer.type() == MqttMessageType.DISCONNECT) {
+            return false;
+        }
+        if (answer.type() != expected || answer.reasonCode() >= 0x80) {
+            throw new AssertionError("refused: " + answer);
+        }
+        return true;
     }
 }

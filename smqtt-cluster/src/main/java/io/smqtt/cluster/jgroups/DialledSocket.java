@@ -8,6 +8,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
@@ -16,15 +18,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this node has dialled. Its handshake runs on the reading thread. Data that is written before the end of the handshake
- * waits here, because the writing thread serves all nodes and must not wait for one that does not answer.
+ * A connection that this node dials. It is opened on the reading thread, with its handshake, and counts as connected before. Data that is
+ * written meanwhile waits here, because the writing thread serves all nodes and must not wait for one that does not answer.
  */
 final class DialledSocket extends NodeSocket {
 
     private static final int WAITING_BYTES = 512 * 1024;
 
+    private final Beginning beginning;
+
     private DialledSocket(Socket below, Beginning beginning) {
         super(below, beginning, beginning.outbox);
+        this.beginning = beginning;
     }
 
     DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer) {
@@ -35,7 +40,40 @@ final class DialledSocket extends NodeSocket {
         this(below, new Beginning(security, refusals, timer, below));
     }
 
-    /** Reads from the other end after the handshake. For the reading thread only. */
+    /** Sets the address; the first read connects. */
+    @Override
+    public void connect(SocketAddress address, int timeoutMillis) throws IOException {
+        if (!(address instanceof InetSocketAddress target) || target.isUnresolved()) {
+            throw new SocketException("no address of a node: " + address);
+        }
+        beginning.timeoutMillis = timeoutMillis;
+        beginning.target = target;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return beginning.target != null;
+    }
+
+    @Override
+    public SocketAddress getRemoteSocketAddress() {
+        InetSocketAddress target = beginning.target;
+        return target == null ? super.getRemoteSocketAddress() : target;
+    }
+
+    @Override
+    public InetAddress getInetAddress() {
+        InetSocketAddress target = beginning.target;
+        return target == null ? super.getInetAddress() : target.getAddress();
+    }
+
+    @Override
+    public int getPort() {
+        InetSocketAddress target = beginning.target;
+        return target == null ? super.getPort() : target.getPort();
+    }
+
+    /** Reads from the other end after the connection and the handshake. For the reading thread only. */
     private static final class Beginning extends InputStream {
 
         private final LinkSecurity security;
@@ -44,6 +82,8 @@ final class DialledSocket extends NodeSocket {
         private final Socket below;
         private final Outbox outbox = new Outbox();
         private @Nullable InputStream source;
+        private volatile int timeoutMillis;
+        private volatile @Nullable InetSocketAddress target;
 
         Beginning(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Socket below) {
             this.security = security;
@@ -68,7 +108,16 @@ final class DialledSocket extends NodeSocket {
         }
 
         private InputStream open() throws IOException {
-            SocketAddress address = below.getRemoteSocketAddress();
+            InetSocketAddress address = target;
+            if (address == null) {
+                throw new SocketException("not connected");
+            }
+            try {
+                below.connect(address, timeoutMillis);
+            } catch (IOException e) {
+                hangUp(below);
+                throw ended(e);
+            }
             AtomicBoolean isOver = new AtomicBoolean();
             Future<?> deadline = timer.start(() -> {
                 if (isOver.compareAndSet(false, true)) {

@@ -14,6 +14,7 @@ import org.jgroups.JChannel;
 import org.jgroups.logging.CustomLogFactory;
 import org.jgroups.logging.LogFactory;
 import org.jgroups.protocols.TCP;
+import org.jgroups.protocols.VERIFY_SUSPECT2;
 import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.stack.ProtocolStack;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +42,9 @@ import org.jspecify.annotations.Nullable;
  * are bundled per peer, and the heartbeats to all are put into the queue of each connection. What is in these queues is limited to the
  * {@code 4M} of unacknowledged bytes that flow control allows for a peer.
  *
- * <p><b>Merging.</b> The first node of each partition sends its view every 0.5 to 1.5 s, and checks every 2.5 s the views of others. When
- * the network is whole again, partitions begin to merge after 4 s at the latest, if connections between them can be opened at once.
+ * <p><b>Merging.</b> Each node announces its view every 0.25 to 0.75 s, and checks the views of others each second. When the network is
+ * whole again, partitions begin to merge after 2 s, if connections between them can be opened at once. A node that was excluded, because
+ * its coordinator did not hear it, learns it from the others in the same time, see {@link MergeGuard}.
  */
 final class JGroupsStack {
 
@@ -91,6 +93,8 @@ final class JGroupsStack {
         JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         channel.getProtocolStack()
                 .insertProtocol(new Liveness(System::nanoTime), ProtocolStack.Position.ABOVE, TCP.class);
+        channel.getProtocolStack()
+                .insertProtocol(new MergeGuard(), ProtocolStack.Position.ABOVE, VERIFY_SUSPECT2.class);
         DNS_PING names = channel.getProtocolStack().findProtocol(DNS_PING.class);
         if (names != null) {
             names.setDNSResolver(new HostNames(lookup, port(config.bind())));
@@ -113,13 +117,13 @@ final class JGroupsStack {
                        non_blocking_sends="true" max_send_queue="1024"
                        sock_conn_timeout="500" linger="-1" enable_suspect_events="true" thread_naming_pattern="pl"/>
                   %s
-                  <MERGE3 min_interval="500" max_interval="1500" check_interval="2500"/>
+                  <MERGE3 min_interval="250" max_interval="500" check_interval="1000"/>
                   <FD_ALL3 timeout="%d" interval="%d"/>
                   <VERIFY_SUSPECT2 timeout="%d"/>
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
                   <UNICAST3/>
                   <pbcast.STABLE desired_avg_gossip="50000" max_bytes="4M"/>
-                  <pbcast.GMS print_local_addr="false" join_timeout="1000"/>
+                  <pbcast.GMS print_local_addr="false" join_timeout="1000" merge_timeout="2000"/>
                   <UFC max_credits="4M" min_threshold="0.4"/>
                   <MFC max_credits="4M" min_threshold="0.4"/>
                   <FRAG4 frag_size="60K"/>

@@ -8,11 +8,14 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.util.AbstractCollection;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jgroups.Address;
 import org.jgroups.Message;
@@ -33,6 +36,11 @@ import org.jspecify.annotations.Nullable;
  * arrives. The number of connections of processes that are not members is limited, because each has a thread: past the limit the oldest
  * one is closed, and the state of such a process is removed with its connection. Created by the channel, which needs it public; not for
  * other use.
+ *
+ * <p><b>Silent connections.</b> Every peer sends something at least every two seconds. A connection on which nothing has arrived for
+ * {@value #SILENT_CHECKS} checks, one each {@value #CHECK_MILLIS} ms, is closed, also if only one direction is interrupted: the system
+ * would send its data again after ever longer pauses, and the peer would not be heard for up to a minute after the network is whole. The
+ * next message opens a new one. Nothing is written to a connection that is closed because its peer has failed, as that may block.
  */
 @AnyThread
 public final class PlainTcp extends TCP {
@@ -42,6 +50,14 @@ public final class PlainTcp extends TCP {
 
     /** The initial size of the buffer for a frame, which is doubled as more arrives. */
     private static final int FIRST_BYTES = 8 * 1024;
+
+    private static final long CHECK_MILLIS = 500;
+
+    /** Longer than the detection of a failed member, which asks it by its connection. */
+    private static final int SILENT_CHECKS = 14;
+
+    /** A connection that is silent for longer is not flushed when it is replaced. */
+    private static final int REPLACED_CHECKS = 4;
 
     private static final String NO_SECRET = "the other node has a cluster.secret and this one has none";
 
@@ -64,7 +80,10 @@ public final class PlainTcp extends TCP {
     /** The number of open connections by sender. */
     private final Map<Address, Integer> senders = new ConcurrentHashMap<>();
 
+    private final Map<Address, Silence> silences = new ConcurrentHashMap<>();
+
     private @Nullable Refusals refusals;
+    private @Nullable Future<?> checks;
 
     /** The reading thread's state of a connection. */
     private static final class Reading {
@@ -85,6 +104,49 @@ public final class PlainTcp extends TCP {
     void guard(SocketFactory sockets, Refusals callback) {
         setSocketFactory(sockets);
         refusals = callback;
+    }
+
+    @Override
+    public void start() throws Exception {
+        super.start();
+        checks =
+                getTimer().scheduleWithFixedDelay(this::closeSilent, CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void stop() {
+        Future<?> running = checks;
+        if (running != null) {
+            running.cancel(false);
+        }
+        super.stop();
+    }
+
+    private Silence silenceOf(Address peer) {
+        Silence silence = silences.get(peer);
+        return silence == null ? silences.computeIfAbsent(peer, address -> new Silence()) : silence;
+    }
+
+    private void closeSilent() {
+        silences.keySet().removeIf(peer -> !srv.hasConnection(peer));
+        srv.forAllConnections((peer, connection) -> {
+            Silence silence = silenceOf(peer);
+            silence.checked();
+            if (silence.isLongerThan(SILENT_CHECKS)) {
+                log.debug("%s: closing the connection to %s, which is silent", local_addr, peer);
+                hangUp(connection);
+            }
+        });
+    }
+
+    @Override
+    public void retainAll(Collection<Address> current) {
+        srv.forAllConnections((peer, connection) -> {
+            if (!current.contains(peer) && !is_member.test((PhysicalAddress) peer)) {
+                hangUp(connection);
+            }
+        });
+        super.retainAll(current);
     }
 
     @Override
@@ -112,7 +174,17 @@ public final class PlainTcp extends TCP {
     }
 
     private void receive(Reading connection, Address peer, DataInput in, int length) throws IOException {
-        byte[] frame = read(connection, in, length);
+        Silence silence = silenceOf(peer);
+        byte[] frame = read(connection, silence, in, length);
+        silence.processing();
+        try {
+            process(connection, peer, frame, length);
+        } finally {
+            silence.heard();
+        }
+    }
+
+    private void process(Reading connection, Address peer, byte[] frame, int length) throws IOException {
         @Nullable Message message = null;
         @Nullable MessageBatch[] batches = null;
         boolean isToAll;
@@ -145,7 +217,7 @@ public final class PlainTcp extends TCP {
     }
 
     /** Reads a frame without allocating more than twice the received bytes. */
-    private static byte[] read(Reading connection, DataInput in, int length) throws IOException {
+    private static byte[] read(Reading connection, Silence silence, DataInput in, int length) throws IOException {
         byte[] buffer = connection.buffer;
         int arrived = 0;
         while (arrived < length) {
@@ -155,6 +227,7 @@ public final class PlainTcp extends TCP {
             }
             int part = Math.min(length, buffer.length) - arrived;
             in.readFully(buffer, arrived, part);
+            silence.heard();
             arrived += part;
         }
         return buffer;
@@ -228,6 +301,7 @@ public final class PlainTcp extends TCP {
     @Override
     public void connectionEstablished(Connection connection) {
         super.connectionEstablished(connection);
+        hangUpPrevious(connection.peerAddress());
         synchronized (strangers) {
             strangers.add(connection);
             Iterator<Connection> oldest = strangers.iterator();
@@ -239,6 +313,19 @@ public final class PlainTcp extends TCP {
                 }
             }
         }
+    }
+
+    /** Closes a silent connection that another one replaces: the channel would flush it, which may block all connections. */
+    private void hangUpPrevious(Address peer) {
+        Silence silence = silenceOf(peer);
+        if (silence.isLongerThan(REPLACED_CHECKS)) {
+            srv.forAllConnections((other, connection) -> {
+                if (other.equals(peer)) {
+                    hangUp(connection);
+                }
+            });
+        }
+        silence.heard();
     }
 
     /** Called by the reading thread at its end, and by any thread that closes the connection. */
@@ -256,7 +343,9 @@ public final class PlainTcp extends TCP {
                 srv.retainAll(new Connected(), address -> true);
             }
         }
-        super.connectionClosed(connection);
+        if (sender != null) { // otherwise it was not opened, or another thread closes it
+            super.connectionClosed(connection);
+        }
     }
 
     /** Returns the sender whose connection the calling thread has read to its end; null if none. */

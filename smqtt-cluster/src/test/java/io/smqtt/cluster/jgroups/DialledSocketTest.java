@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.spi.ClusterTransport.Refusal;
 import java.io.IOException;
@@ -13,6 +13,8 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +34,7 @@ class DialledSocketTest {
     private final ServerSocket server;
     private Socket dialled;
     private Socket accepted;
+    private CompletableFuture<Integer> first;
 
     DialledSocketTest() throws IOException {
         server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -40,7 +43,25 @@ class DialledSocketTest {
     @BeforeEach
     void dial() throws Exception {
         dialled = dial(PATIENCE);
+        first = reading(dialled);
         accepted = server.accept();
+    }
+
+    /** The first byte, read by another thread. */
+    private static CompletableFuture<Integer> reading(Socket socket) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return socket.getInputStream().read();
+                    } catch (IOException e) {
+                        throw new CompletionException(e);
+                    }
+                },
+                THREADS);
+    }
+
+    private static void expectEnd(CompletableFuture<Integer> first) {
+        assertThat(first).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(SocketException.class);
     }
 
     private Socket dial(Duration patience) throws Exception {
@@ -60,11 +81,12 @@ class DialledSocketTest {
     @Test
     void aHandshakeHasOneDeadlineHoweverManyBytesCome() throws Exception {
         ScheduledExecutorService dribble = Dribble.clock();
-        try (Socket impatient = dial(Duration.ofMillis(500));
-                Socket slow = server.accept()) {
-            Dribble.send(dribble, slow, BEGIN);
-
-            assertThatThrownBy(() -> impatient.getInputStream().read()).isInstanceOf(SocketException.class);
+        try (Socket impatient = dial(Duration.ofMillis(500))) {
+            CompletableFuture<Integer> end = reading(impatient);
+            try (Socket slow = server.accept()) {
+                Dribble.send(dribble, slow, BEGIN);
+                expectEnd(end);
+            }
             assertThat(refused).containsExactly(Refusal.TIMEOUT);
         } finally {
             dribble.shutdownNow();
@@ -76,7 +98,7 @@ class DialledSocketTest {
         accepted.getOutputStream().write(BEGIN);
         accepted.shutdownOutput();
 
-        assertThatThrownBy(() -> dialled.getInputStream().read()).isInstanceOf(SocketException.class);
+        expectEnd(first);
         assertThat(refused).containsExactly(Refusal.ABORTED);
     }
 
@@ -85,7 +107,7 @@ class DialledSocketTest {
         accepted.getOutputStream().write(BEGIN);
         accepted.getOutputStream().write(new byte[NUMBER_BYTES]);
 
-        assertThatThrownBy(() -> dialled.getInputStream().read()).isInstanceOf(SocketException.class);
+        expectEnd(first);
         assertThat(refused).containsExactly(Refusal.AUTHENTICATION);
     }
 
@@ -93,7 +115,22 @@ class DialledSocketTest {
     void whatThisNodeClosesItselfIsNotReported() throws Exception {
         dialled.close();
 
-        assertThatThrownBy(() -> dialled.getInputStream().read()).isInstanceOf(SocketException.class);
+        expectEnd(first);
+        assertThat(refused).isEmpty();
+    }
+
+    @Test
+    void writingDoesNotWaitForAPeerThatCannotBeReached() throws Exception {
+        server.close();
+        try (Socket unreachable = dial(PATIENCE)) {
+            assertThat(unreachable.isConnected()).isTrue();
+            assertThat(unreachable.getInetAddress()).isEqualTo(server.getInetAddress());
+            assertThat(unreachable.getPort()).isEqualTo(server.getLocalPort());
+            unreachable.getOutputStream().write(BEGIN);
+            unreachable.getOutputStream().flush();
+            expectEnd(reading(unreachable));
+            assertThat(unreachable.isClosed()).isTrue();
+        }
         assertThat(refused).isEmpty();
     }
 }
