@@ -8,11 +8,13 @@ import io.smqtt.Explanation;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.DropReason;
 import io.smqtt.spi.HealthReport;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -241,6 +243,7 @@ public final class Fields {
         retained.put("cleared-bytes", status.retained().clearedBytes());
         retained.put("forgotten", status.retained().forgotten());
         all.put("retained", retained);
+        all.put("dropped-for-forgotten", dropped(status.droppedForForgotten()));
         return all;
     }
 
@@ -263,6 +266,13 @@ public final class Fields {
         all.put("queued-messages", peer.queuedMessages());
         all.put("queued-bytes", peer.queuedBytes());
         all.put("parked-messages", peer.parkedMessages());
+        all.put("dropped-messages", dropped(peer.droppedMessages()));
+        return all;
+    }
+
+    private static Map<String, Long> dropped(Map<DropReason, Long> counts) {
+        Map<String, Long> all = new TreeMap<>();
+        counts.forEach((reason, count) -> all.put(lowerCase(reason), count));
         return all;
     }
 

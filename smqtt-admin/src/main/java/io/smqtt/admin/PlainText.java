@@ -20,8 +20,8 @@ final class PlainText {
 
     private static final List<String> CLIENTS = List.of(
             "CLIENT", "STATE", "USER", "ADDRESS", "LISTENER", "VERSION", "SUBSCRIPTIONS", "IN FLIGHT", "QUEUED");
-    private static final List<String> NODES =
-            List.of("NODE", "STATE", "VERSION", "ADDRESS", "WEIGHT", "ROUTES", "LAG", "QUEUED", "PARKED", "HEARD");
+    private static final List<String> NODES = List.of(
+            "NODE", "STATE", "VERSION", "ADDRESS", "WEIGHT", "ROUTES", "LAG", "QUEUED", "PARKED", "DROPPED", "HEARD");
 
     private PlainText() {}
 
@@ -104,7 +104,7 @@ final class PlainText {
     static String of(ClusterStatus status) {
         List<List<String>> rows = new ArrayList<>();
         rows.add(NODES);
-        rows.add(row(status.self(), Fields.lowerCase(status.state()) + " (this)", "-", "-", "-", "-"));
+        rows.add(row(status.self(), Fields.lowerCase(status.state()) + " (this)", "-", "-", "-", "-", "-"));
         for (PeerStatus peer : status.peers()) {
             rows.add(row(
                     peer.node(),
@@ -112,6 +112,7 @@ final class PlainText {
                     Long.toString(peer.routeLag()),
                     Integer.toString(peer.queuedMessages()),
                     Integer.toString(peer.parkedMessages()),
+                    Long.toString(peer.dropped()),
                     String.format(Locale.ROOT, "%.1f s ago", peer.heardMillis() / 1_000.0)));
         }
         return table(rows) + summary(status);

@@ -137,9 +137,14 @@ final class AccountedBroker implements AutoCloseable {
         return Objects.requireNonNull(metrics);
     }
 
-    /** Whether nothing waits for other nodes, or is on its way to them. */
+    /** Whether nothing waits for other nodes, or is on its way to them, and what was dropped for them is counted for a node, too. */
     boolean hasForwarded() {
-        return network == null || gauge("smqtt.cluster.queue") == 0;
+        if (network == null) {
+            return true;
+        }
+        metrics().scrape(); // reads the state of the cluster
+        return metrics().registry().find("smqtt.cluster.queue").gauges().stream()
+                .allMatch(queue -> queue.value() == 0);
     }
 
     /** What came about, less what has ended: by the meters themselves, not by the gauge that is made of them. */
@@ -154,6 +159,11 @@ final class AccountedBroker implements AutoCloseable {
     /** Nothing is on its way any more, and the account balances. */
     void assertBalance(String context) {
         assertThat(hasForwarded()).as("%s: all is forwarded", context).isTrue();
+        for (String reason : network == null ? new String[0] : new String[] {"peer_queue", "peer_gone"}) {
+            assertThat(sum("smqtt.cluster.dropped", "reason", reason))
+                    .as("%s: dropped as %s, over all nodes", context, reason)
+                    .isEqualTo(sum("smqtt.messages.dropped", "reason", reason));
+        }
         long waiting = gauge("smqtt.messages.waiting");
         assertThat(sum("smqtt.messages.matched", "source", "publish"))
                 .as("%s: matches of what was received", context)

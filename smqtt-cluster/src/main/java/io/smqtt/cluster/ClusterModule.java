@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -349,7 +350,8 @@ public final class ClusterModule implements BrokerModule {
                     List.of(),
                     new ClusterCounters().traffic(0),
                     ClusterStatus.Wills.NONE,
-                    ClusterStatus.Retained.NONE);
+                    ClusterStatus.Retained.NONE,
+                    Map.of());
         }
         ClusterNode.View view = running.view();
         return new ClusterStatus(
@@ -359,7 +361,8 @@ public final class ClusterModule implements BrokerModule {
                 view.peers(),
                 running.counters().traffic(running.waitingBytes()),
                 view.wills(),
-                view.retained());
+                view.retained(),
+                view.forgotten());
     }
 
     @Override

@@ -9,16 +9,17 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.DropReason;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -157,7 +158,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                 task -> tasks.schedule(task, GROUP_CALL_MILLIS, TimeUnit.MILLISECONDS),
                 local::canTakeMore);
         this.digestSentAtNanos = ticker.nanoTime();
-        this.view = new View(metadata.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE);
+        this.view = new View(
+                metadata.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE, Map.of());
     }
 
     /** Starts the timer. */
@@ -494,19 +496,22 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param peers the others, by name
      * @param wills the replicated wills
      * @param retained the replicated retained messages
+     * @param forgotten messages dropped for nodes that are forgotten, by reason
      */
     record View(
             ClusterStatus.Node self,
             List<ClusterStatus.PeerStatus> peers,
             ClusterStatus.Wills wills,
-            ClusterStatus.Retained retained) {}
+            ClusterStatus.Retained retained,
+            Map<DropReason, Long> forgotten) {}
 
     private View snapshot() {
         return new View(
                 metadata.of(frames.self(), own.digest().count()),
                 membership.status(ticker.nanoTime()),
                 clients.wills().status(),
-                retained.status());
+                retained.status(),
+                parks.forgotten());
     }
 
     /** Whether no message waits for a reachable node. */
@@ -545,7 +550,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
             Member member =
                     new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());
-            late.known = member;
+            late.is(member);
             return member;
         }
 
@@ -575,26 +580,13 @@ final class ClusterNode implements ClusterTransport.Handler {
         @Override
         public void removed(Member member) {
             syncs.drop(member);
+            parks.left(member.outbox().park());
             clients.forgotten(member.nodeId());
         }
 
         @Override
         public void superseded(String address) {
             superseded.accept(address);
-        }
-    }
-
-    /** A reference to a member whose boxes are created before it. */
-    private static final class LateMember {
-
-        private @Nullable Member known;
-
-        private Member member() {
-            Member member = known;
-            if (member == null) {
-                throw new IllegalStateException("not yet a member");
-            }
-            return member;
         }
     }
 }

@@ -131,7 +131,8 @@ final class Member {
                 silentMillis(nowNanos),
                 outbox.size() + outbox.park().size(),
                 outbox.bytes() + outbox.park().bytes(),
-                outbox.park().size());
+                outbox.park().size(),
+                outbox.park().drops().counts());
     }
 
     /** Records a newer run of this node. */

@@ -3,7 +3,6 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.NodeQueues;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.spi.StoredMessage;
@@ -33,7 +32,7 @@ final class ParkedMessages {
     private final String nodeId;
     private final ParkLimits limits;
     private final @Nullable ParkStore store;
-    private final BrokerObserver observer;
+    private final PeerDrops drops;
     private final LongSupplier nanoTime;
     private final ParkLog report;
 
@@ -79,7 +78,7 @@ final class ParkedMessages {
      * @param nodeId the other node
      * @param limits the limits
      * @param store null to keep messages in memory
-     * @param observer notified of dropped messages
+     * @param drops counts dropped messages
      * @param nanoTime the broker's monotonic clock
      * @param report logs dropped messages
      */
@@ -87,13 +86,13 @@ final class ParkedMessages {
             String nodeId,
             ParkLimits limits,
             @Nullable ParkStore store,
-            BrokerObserver observer,
+            PeerDrops drops,
             LongSupplier nanoTime,
             ParkLog report) {
         this.nodeId = nodeId;
         this.limits = limits;
         this.store = store;
-        this.observer = observer;
+        this.drops = drops;
         this.nanoTime = nanoTime;
         this.report = report;
     }
@@ -108,6 +107,11 @@ final class ParkedMessages {
         unreadFrom = found.waiting().firstSequence();
         unread = found.waiting().messages();
         unreadBytes = found.waiting().bytes();
+    }
+
+    /** Counts the messages that are dropped for the node, parked or not. */
+    PeerDrops drops() {
+        return drops;
     }
 
     /** The number of messages. */
@@ -221,7 +225,7 @@ final class ParkedMessages {
                 unread--;
                 unreadBytes -= message.bytes();
                 if (!held.takes(message)) {
-                    observer.messageDropped(DropReason.PEER_QUEUE, 1);
+                    drops.add(DropReason.PEER_QUEUE, 1);
                     message.settle(false);
                 }
             });
@@ -349,7 +353,7 @@ final class ParkedMessages {
         for (OutboundMessage next = memory.poll(); next != null; next = memory.poll()) {
             readOne(next.row(), next.bytes());
             if (next.message().isExpired(nanoTime.getAsLong())) {
-                observer.messageDropped(DropReason.EXPIRED, 1);
+                drops.add(DropReason.EXPIRED, 1);
             } else {
                 taken++;
                 page.add(next);
@@ -384,7 +388,7 @@ final class ParkedMessages {
             }
         }
         if (expired > 0) {
-            observer.messageDropped(DropReason.EXPIRED, expired);
+            drops.add(DropReason.EXPIRED, expired);
         }
         return messages;
     }
@@ -542,7 +546,7 @@ final class ParkedMessages {
 
     private void dropped(DropReason reason, int count) {
         if (count > 0) {
-            observer.messageDropped(reason, count);
+            drops.add(reason, count);
             report.dropped(nodeId, reason, count, size());
         }
     }

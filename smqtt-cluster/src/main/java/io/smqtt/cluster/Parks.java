@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.session.NodeQueues;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.DropReason;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,7 @@ final class Parks {
     private final BrokerObserver observer;
     private final LongSupplier nanoTime;
     private final ParkLog report;
+    private final PeerDrops forgotten = new PeerDrops(BrokerObserver.NONE);
     private final Map<String, NodeQueues.Found> found = new HashMap<>();
 
     /**
@@ -50,7 +52,7 @@ final class Parks {
 
     /** The park of a node that has become known. */
     ParkedMessages of(String nodeId) {
-        ParkedMessages park = new ParkedMessages(nodeId, limits, store, observer, nanoTime, report);
+        ParkedMessages park = new ParkedMessages(nodeId, limits, store, new PeerDrops(observer), nanoTime, report);
         NodeQueues.Found before = found.remove(nodeId);
         if (before != null) {
             park.recovered(before);
@@ -72,6 +74,16 @@ final class Parks {
                     Math.max(0, queues.store().clockMillis() - queue.header().willAtMillis());
             absent.accept(queue, nanoTime.getAsLong() - TimeUnit.MILLISECONDS.toNanos(awayMillis));
         }
+    }
+
+    /** The node of a park is forgotten; the number of its dropped messages is not. */
+    void left(ParkedMessages park) {
+        forgotten.addAll(park.drops());
+    }
+
+    /** The messages that were dropped for nodes which are forgotten, by reason. */
+    Map<DropReason, Long> forgotten() {
+        return forgotten.counts();
     }
 
     /** Logs what is due. Called periodically. */

@@ -158,14 +158,14 @@ final class PeerOutbox {
 
     private boolean accepts(Outbound message, int more, long moreBytes) {
         if (!reachable && !isOfUseLater(message)) {
-            observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
+            park.drops().add(DropReason.PEER_GONE, message.deliveries());
             message.settle(true); // its subscribers have ended with their node
             return false;
         }
         // to a slow peer QoS 0 leaves room for other messages
         int part = pressure.isSlow() && message.isAtMostOnce() ? 2 : 1;
         if (isFull(more, moreBytes, part) && !isHeldBack(message, more, moreBytes)) {
-            observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
+            park.drops().add(DropReason.PEER_QUEUE, message.deliveries());
             message.settle(false); // it must not be acknowledged
             return false;
         }
@@ -252,7 +252,7 @@ final class PeerOutbox {
                 unsent.addFirst(last);
             } else {
                 forget(last);
-                observer.messageDropped(DropReason.PEER_GONE, last.deliveries());
+                park.drops().add(DropReason.PEER_GONE, last.deliveries());
             }
         }
     }
@@ -338,7 +338,7 @@ final class PeerOutbox {
             }
         }
         if (message.isToAll()) {
-            observer.messageDropped(DropReason.PEER_GONE, message.count());
+            park.drops().add(DropReason.PEER_GONE, message.count());
         }
         message.settle(true);
     }
@@ -356,7 +356,7 @@ final class PeerOutbox {
         for (Outbound message : unacknowledged) {
             if (rowOf(message) == 0) {
                 forget(message);
-                observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
+                park.drops().add(DropReason.PEER_GONE, message.deliveries());
             }
         }
         unacknowledged.clear();

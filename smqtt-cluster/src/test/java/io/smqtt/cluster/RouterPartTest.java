@@ -108,7 +108,7 @@ class RouterPartTest {
                         "a",
                         new ParkLimits(Duration.ofHours(1), 1_000, false),
                         null,
-                        BrokerObserver.NONE,
+                        new PeerDrops(BrokerObserver.NONE),
                         () -> 0,
                         new ParkLog(() -> 0, alarm -> {})));
     }

@@ -16,6 +16,7 @@ import java.util.Map;
  * @param traffic the traffic with them since its start
  * @param wills the replicated wills
  * @param retained the replication of retained messages
+ * @param droppedForForgotten messages dropped for nodes that are no longer known, by reason; reasons without messages are absent
  */
 public record ClusterStatus(
         State state,
@@ -24,15 +25,17 @@ public record ClusterStatus(
         List<PeerStatus> peers,
         Traffic traffic,
         Wills wills,
-        Retained retained) {
+        Retained retained,
+        Map<DropReason, Long> droppedForForgotten) {
 
     /**
-     * Copies the list.
+     * Copies list and map.
      *
      * @throws NullPointerException if a component is null
      */
     public ClusterStatus {
         peers = List.copyOf(peers);
+        droppedForForgotten = Map.copyOf(droppedForForgotten);
     }
 
     /** The stage of a node between joining and leaving. */
@@ -67,6 +70,7 @@ public record ClusterStatus(
      * @param queuedMessages messages that wait for it or are in flight to it, parked ones included
      * @param queuedBytes what these hold
      * @param parkedMessages those that wait for its return
+     * @param droppedMessages messages dropped for it since it is known here, by reason; reasons without messages are absent
      */
     public record PeerStatus(
             Node node,
@@ -75,7 +79,27 @@ public record ClusterStatus(
             long heardMillis,
             int queuedMessages,
             long queuedBytes,
-            int parkedMessages) {}
+            int parkedMessages,
+            Map<DropReason, Long> droppedMessages) {
+
+        /**
+         * Copies the map.
+         *
+         * @throws NullPointerException if a component is null
+         */
+        public PeerStatus {
+            droppedMessages = Map.copyOf(droppedMessages);
+        }
+
+        /**
+         * Sums the dropped messages.
+         *
+         * @return messages, whatever the reason
+         */
+        public long dropped() {
+            return droppedMessages.values().stream().mapToLong(Long::longValue).sum();
+        }
+    }
 
     /**
      * Traffic with other nodes, counted from the start of this node.

@@ -31,11 +31,21 @@ public final class SampleCluster {
                 new Node("n1", 1, "10.0.0.1:7800", "0.1.0", 1, 7),
                 minMembers,
                 List.of(
-                        new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
-                        new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
+                        new PeerStatus(
+                                new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0, Map.of()),
+                        new PeerStatus(
+                                new Node("n\"3", 3, "", "", 0, 20),
+                                false,
+                                0,
+                                90_000,
+                                9,
+                                900,
+                                9,
+                                Map.of(DropReason.PEER_QUEUE, 6L, DropReason.EXPIRED, 1L))),
                 new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 777, 3, 1, 2, 0, refusals()),
                 new ClusterStatus.Wills(20_000, 11, 4_711, 7),
-                new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40));
+                new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40),
+                Map.of(DropReason.PEER_GONE, 30L));
     }
 
     /** Connections that were refused, by reason. */

@@ -11,7 +11,8 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** Meters of the cluster, as one node sees it. Read when the registry is read; node names are not tags. */
+/** Meters of the cluster, as one node sees it. Read when the registry is read; {@link NodeMeters} has those of each
+ * node. */
 final class ClusterMeters {
 
     private final MeterRegistry registry;
@@ -25,7 +26,6 @@ final class ClusterMeters {
     static void bindTo(MeterRegistry registry, Supplier<ClusterStatus> status) {
         ClusterMeters meters = new ClusterMeters(registry, status);
         meters.members();
-        meters.queues();
         meters.traffic();
         meters.wills();
         meters.retained();
@@ -49,23 +49,6 @@ final class ClusterMeters {
                 "smqtt.cluster.routes.lag",
                 "route changes announced by other nodes and not yet received",
                 sum(PeerStatus::routeLag));
-    }
-
-    private void queues() {
-        gauge(
-                "smqtt.cluster.queue",
-                "messages that wait for other nodes or are in flight to them",
-                sum(PeerStatus::queuedMessages));
-        Gauge.builder(
-                        "smqtt.cluster.queue.memory",
-                        () -> sum(PeerStatus::queuedBytes).applyAsDouble(status.get()))
-                .description("bytes of the messages that wait for other nodes")
-                .baseUnit("bytes")
-                .register(registry);
-        gauge(
-                "smqtt.cluster.parked",
-                "messages that wait for an unreachable node to return",
-                sum(PeerStatus::parkedMessages));
     }
 
     private void traffic() {

@@ -22,6 +22,8 @@ import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,8 @@ public final class MetricModule implements BrokerModule, MetricsSource {
     private final ProcessMeters process = new ProcessMeters();
     private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
+    private volatile @Nullable NodeMeters nodes;
+    private @Nullable Future<?> refreshing;
 
     private MetricModule(BrokerConfig broker) {
         config = broker.management();
@@ -93,6 +97,10 @@ public final class MetricModule implements BrokerModule, MetricsSource {
 
     @Override
     public String scrape() {
+        NodeMeters ofNodes = nodes;
+        if (ofNodes != null) {
+            ofNodes.refresh();
+        }
         return scraped.scrape();
     }
 
@@ -124,6 +132,13 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         Supplier<ClusterStatus> cluster = core.cluster();
         if (cluster != null) {
             ClusterMeters.bindTo(registry, cluster);
+            NodeMeters ofNodes = new NodeMeters(registry, cluster);
+            nodes = ofNodes;
+            refreshing = core.router()
+                    .loops()
+                    .get(0)
+                    .executor()
+                    .scheduleAtFixedRate(ofNodes::refresh, 0, 1, TimeUnit.SECONDS);
             health.cluster(cluster);
         }
         Supplier<ManagementStatus> management = core.management();
@@ -317,6 +332,9 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                         status.stop();
                     }
                     probes.forEach(LoopProbe::stop);
+                    if (refreshing != null) {
+                        refreshing.cancel(false);
+                    }
                     process.close();
                 })
                 .then(pushed.close());
