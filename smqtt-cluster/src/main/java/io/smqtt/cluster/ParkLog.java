@@ -17,11 +17,13 @@ final class ParkLog {
     private static final Logger LOG = LoggerFactory.getLogger(ParkLog.class);
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int MAXIMUM_LINES = 1_000;
+    private static final int MAXIMUM_DAMAGED_LINES = 10;
 
     private final LongSupplier nanoTime;
     private final Consumer<Alarm> alarms;
     private final Map<Key, Line> lines = new HashMap<>();
     private long readFailureLoggedNanos = Long.MIN_VALUE;
+    private final FewLines damagedLines = new FewLines();
     private long refusalLoggedNanos = Long.MIN_VALUE;
     private long heldBackLoggedNanos = Long.MIN_VALUE;
 
@@ -36,6 +38,23 @@ final class ParkLog {
      * @param left the number of messages that are still kept for the node
      */
     record Alarm(String nodeId, DropReason reason, long messages, int left) {}
+
+    /** At most ten lines in a minute. */
+    private static final class FewLines {
+
+        private int lines;
+        private long minuteNanos;
+
+        boolean isDue(long now) {
+            if (lines == 0 || now - minuteNanos >= MINUTE_NANOS) {
+                minuteNanos = now;
+                lines = 0;
+            }
+            boolean due = lines < MAXIMUM_DAMAGED_LINES;
+            lines += due ? 1 : 0;
+            return due;
+        }
+    }
 
     /** Drops that were not logged yet. */
     private static final class Line {
@@ -116,6 +135,17 @@ final class ParkLog {
         if (readFailureLoggedNanos == Long.MIN_VALUE || now - readFailureLoggedNanos >= MINUTE_NANOS) {
             readFailureLoggedNanos = now;
             LOG.warn("messages that are parked for node {} cannot be read; trying again", nodeId, cause);
+        }
+    }
+
+    void damaged(String nodeId, long queue, long row, Throwable cause) {
+        if (damagedLines.isDue(nanoTime.getAsLong())) {
+            LOG.warn(
+                    "message {} of queue {}, parked for node {}, is damaged and skipped: {}",
+                    row,
+                    queue,
+                    nodeId,
+                    cause.getMessage());
         }
     }
 

@@ -423,18 +423,27 @@ final class ParkedMessages {
         return all.size() <= unread ? all : all.subList(0, unread);
     }
 
-    /** A damaged row is skipped when it is known which one it is; after another failure the page is read again later. */
+    /** A damaged row is skipped; after another failure the page is read again later. */
     private void readFailed(ParkStore from, Throwable failure) {
-        report.readFailed(nodeId, failure);
-        if (!(failure instanceof StoreDamagedException)) {
-            return;
-        }
-        if (pageMessages > 1) {
-            pageMessages = 1;
+        if (!(failure instanceof StoreDamagedException damage)) {
+            report.readFailed(nodeId, failure);
+        } else if (pageMessages > 1) { // those before it are read first
+            long before = damage.sequence() - unreadFrom;
+            pageMessages = (int) Math.max(1, Math.min(pageMessages / 2, before));
         } else {
-            from.remove(queue, unreadFrom);
-            readOne(unreadFrom, 0);
             pageMessages = PAGE_MESSAGES;
+            skip(from, damage);
+        }
+    }
+
+    private void skip(ParkStore from, StoreDamagedException damage) {
+        long row = Math.max(unreadFrom, damage.sequence());
+        report.damaged(nodeId, queue, row, damage);
+        from.remove(queue, row);
+        if (damage.sequence() == 0) { // perhaps there is no such row: what is missing in the end is counted then
+            unreadFrom = row + 1;
+        } else {
+            readOne(row, 0);
             dropped(DropReason.FAILED, 1);
         }
     }

@@ -3,6 +3,10 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.NodeQueues;
@@ -17,6 +21,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** What is acknowledged for a node that is away survives in the store of the node that acknowledged it. */
 class ParkTest {
@@ -339,6 +344,59 @@ class ParkTest {
 
         returnOfB(2);
         assertThat(arrived()).containsExactlyElementsOf(numbers(0, 1_000 - refused));
+    }
+
+    @Test
+    void ofADamagedParkTheDamagedMessagesAloneAreMissing() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 1_500);
+        for (long row : new long[] {1, 700, 701, 1_100, 1_500}) {
+            store.damage(QUEUE, row);
+        }
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(ParkLog.class);
+        log.start();
+        logger.addAppender(log);
+        try {
+            restartA(2);
+            returnOfB(2);
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        List<Long> expected = new ArrayList<>(numbers(0, 1_500));
+        expected.removeAll(List.of(0L, 699L, 700L, 1_099L, 1_499L));
+        assertThat(arrived()).containsExactlyElementsOf(expected);
+        assertThat(a.dropped(DropReason.FAILED)).isEqualTo(5);
+        assertThat(a.outboxTo("b").park().size()).isZero();
+        assertThat(store.session(QUEUE)).isEmpty();
+        assertThat(log.list)
+                .filteredOn(line -> line.getLevel() == Level.WARN)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("damaged"))
+                .hasSize(5)
+                .anySatisfy(line ->
+                        assertThat(line).startsWith("message 700 of queue ").contains("node b"));
+    }
+
+    @Test
+    void aDamagedMessageBehindAGapIsCountedOnce() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 5);
+        store.fail();
+        for (int i = 0; i < 5; i++) {
+            publish(100 + i);
+        }
+        simulation.run(WHILE);
+        store.heal();
+        publishAll(5, 20);
+        store.damage(QUEUE, 11); // the first of the last ones; five that could not be stored were before it
+        returnOfB(2);
+
+        assertThat(arrived()).hasSize(19).doesNotContain(5L);
+        assertThat(a.dropped(DropReason.FAILED)).isOne();
     }
 
     private List<Ticket> publishPatiently(int from, int to) {

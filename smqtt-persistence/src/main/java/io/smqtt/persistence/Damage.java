@@ -39,6 +39,13 @@ final class Damage {
         return new StoreDamagedException("the store is damaged: " + file + ": " + what + ADVICE, cause);
     }
 
+    /** A message of a session cannot be decoded, or not be read. */
+    static StoreDamagedException of(MalformedBytesException row, Path directory, long session, long sequence) {
+        StoreDamagedException damage = of(row, directory);
+        return new StoreDamagedException(
+                damage.getMessage() + " (message " + sequence + " of session " + session + ")", row, sequence);
+    }
+
     static StoreDamagedException of(MalformedBytesException row, Path directory) {
         return row.getCause() instanceof RocksDBException failure
                 ? of(failure, directory)

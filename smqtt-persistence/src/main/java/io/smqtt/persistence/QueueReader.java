@@ -81,10 +81,14 @@ final class QueueReader {
             Scan deliveries = view.range(Family.DELIVERY, from, end);
             for (; rows.isValid() && !isFull(); rows.next()) {
                 long sequence = Keys.sequence(rows.key());
-                byte[] bytes = rows.value();
-                StoredMessage message = queues.decode(sequence, bytes, this::body);
-                heads.putRead(session, sequence, QueueRow.readHead(bytes), seen);
-                add(withDelivery(message, deliveryOf(sequence, deliveries)));
+                try {
+                    byte[] bytes = rows.value();
+                    StoredMessage message = queues.decode(sequence, bytes, this::body);
+                    heads.putRead(session, sequence, QueueRow.readHead(bytes), seen);
+                    add(withDelivery(message, deliveryOf(sequence, deliveries)));
+                } catch (MalformedBytesException e) {
+                    throw Damage.of(e, database.directory(), session, sequence);
+                }
             }
             return page;
         }

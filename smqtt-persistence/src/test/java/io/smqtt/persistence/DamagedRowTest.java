@@ -7,6 +7,7 @@ import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.spi.StoreDamagedException;
+import io.smqtt.spi.StoredMessage;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -82,6 +83,31 @@ class DamagedRowTest {
             assertThat(direct.commit(flush -> flush.remove(1, 1))).isNull();
 
             assertThat(direct.sequences(1)).containsExactly(2L);
+        }
+    }
+
+    @Test
+    void whoReadsIsToldWhichMessageCannotBeReadAndReadsTheOthers() throws Exception {
+        try (DirectStore direct = open()) {
+            direct.commit(flush -> {
+                for (int i = 1; i <= 5; i++) {
+                    flush.message(7, i, DirectStore.message(10));
+                }
+            });
+            damage(direct, Family.QUEUE, Keys.message(7, 3));
+            direct.heads.clear();
+
+            assertThat(direct.page(7).failure())
+                    .isInstanceOfSatisfying(
+                            StoreDamagedException.class,
+                            damage -> assertThat(damage.sequence()).isEqualTo(3))
+                    .hasMessageContaining("message 3 of session 7");
+            assertThat(direct.page(7, 1, 2).messages())
+                    .extracting(StoredMessage::sequence)
+                    .containsExactly(1L, 2L);
+            assertThat(direct.page(7, 4, 1_000).messages())
+                    .extracting(StoredMessage::sequence)
+                    .containsExactly(4L, 5L);
         }
     }
 

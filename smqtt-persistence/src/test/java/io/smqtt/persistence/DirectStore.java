@@ -90,7 +90,11 @@ final class DirectStore implements AutoCloseable {
     }
 
     StoredPage page(long session) {
-        return queues.read(session, 0, 100_000, Integer.MAX_VALUE);
+        return page(session, 0, 100_000);
+    }
+
+    StoredPage page(long session, long from, int messages) {
+        return queues.read(session, from, messages, Integer.MAX_VALUE);
     }
 
     List<Long> sequences(long session) {

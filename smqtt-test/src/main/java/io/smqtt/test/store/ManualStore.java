@@ -4,14 +4,17 @@ package io.smqtt.test.store;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.Ticker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +31,9 @@ public final class ManualStore implements BrokerStore {
     /** Operations that were flushed and are not committed. */
     record Batch(ManualWriter writer, List<Consumer<StoredState>> operations, long position, boolean sync) {}
 
+    /** A message that cannot be read. */
+    private record Damaged(long session, long sequence) {}
+
     private final Ticker ticker;
     private final long createdNanos;
     private final StoredState committed;
@@ -36,6 +42,7 @@ public final class ManualStore implements BrokerStore {
     private boolean heldReads;
     private final List<Runnable> waitingReads = new ArrayList<>();
     private @Nullable RuntimeException failure;
+    private final Set<Damaged> damaged;
     private boolean overloaded;
     private long lastSession;
     private int life;
@@ -50,14 +57,15 @@ public final class ManualStore implements BrokerStore {
      * @param ticker the clock of the brokers that use it
      */
     public ManualStore(Ticker ticker) {
-        this(ticker, new StoredState(), 0, 0);
+        this(ticker, new StoredState(), 0, 0, Set.of());
     }
 
-    private ManualStore(Ticker ticker, StoredState committed, long clockNanos, long lastSession) {
+    private ManualStore(Ticker ticker, StoredState committed, long clockNanos, long lastSession, Set<Damaged> damaged) {
         this.ticker = ticker;
         this.committed = committed;
         this.createdNanos = ticker.nanoTime() - clockNanos;
         this.lastSession = lastSession;
+        this.damaged = new HashSet<>(damaged);
     }
 
     /**
@@ -69,7 +77,7 @@ public final class ManualStore implements BrokerStore {
     public synchronized ManualStore reopened(Ticker next) {
         long clockNanos = ticker.nanoTime() - createdNanos;
         long stepNanos = next.nanoTime() - ticker.nanoTime();
-        return new ManualStore(next, committed.moved(stepNanos), clockNanos, lastSession);
+        return new ManualStore(next, committed.moved(stepNanos), clockNanos, lastSession, damaged);
     }
 
     /** Creates an empty store with the system's clock. */
@@ -118,6 +126,16 @@ public final class ManualStore implements BrokerStore {
     /** From now on what is to be committed is kept again. */
     public synchronized void heal() {
         failure = null;
+    }
+
+    /**
+     * From now on a message cannot be read; others can.
+     *
+     * @param clientId the client identifier of its session
+     * @param sequence its sequence number
+     */
+    public synchronized void damage(String clientId, long sequence) {
+        damaged.add(new Damaged(session(clientId).orElseThrow().number(), sequence));
     }
 
     /**
@@ -288,6 +306,7 @@ public final class ManualStore implements BrokerStore {
             }
         }
         List<StoredMessage> page = new ArrayList<>();
+        StoreDamagedException failure = null;
         long bytes = 0;
         StoredState.Entry entry = seen.sessions.get(session);
         if (entry != null) {
@@ -296,10 +315,15 @@ public final class ManualStore implements BrokerStore {
                 if (page.size() == maxMessages || (bytes > maxBytes && !page.isEmpty())) {
                     break;
                 }
+                if (damaged.contains(new Damaged(session, message.sequence()))) {
+                    failure = new StoreDamagedException("a test damages it", null, message.sequence());
+                    break;
+                }
                 page.add(StoredState.asRead(message));
             }
         }
-        Runnable answer = () -> execute(loop, () -> reply.accept(new StoredPage(page, null)));
+        StoredPage read = failure == null ? new StoredPage(page, null) : new StoredPage(List.of(), failure);
+        Runnable answer = () -> execute(loop, () -> reply.accept(read));
         if (heldReads) {
             waitingReads.add(answer);
         } else {
