@@ -43,7 +43,7 @@ final class FrameCodec {
     private static final int CLOCKS = 29;
 
     /** In the year 4200; a node continues from the latest clock that it has seen. */
-    private static final long LAST_CLOCK = 1L << 62;
+    static final long LAST_CLOCK = 1L << 62;
 
     private static final List<RetainedRow.Kind> ROW_KINDS = List.of(RetainedRow.Kind.values());
 

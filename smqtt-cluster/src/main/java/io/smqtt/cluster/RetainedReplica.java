@@ -172,7 +172,8 @@ final class RetainedReplica {
             return null;
         }
         long wall = RetainedVersion.clockOf(wallClockMillis.getAsLong());
-        RetainedVersion version = new RetainedVersion(clock.updateAndGet(last -> Math.max(wall, last + 1)), nodeId);
+        long next = clock.updateAndGet(last -> Math.min(FrameCodec.LAST_CLOCK, Math.max(wall, last + 1)));
+        RetainedVersion version = new RetainedVersion(next, nodeId);
         changing.put(message.topic().value(), new Change(message, version));
         return version;
     }

@@ -85,4 +85,20 @@ class PeerClocksTest {
 
         assertThat(a.tree()).containsEntry("t", "later").isEqualTo(b.tree());
     }
+
+    @Test
+    void aClockAtItsEndStaysThereAndIsUnderstood() {
+        SimulatedNode a = new SimulatedNode(simulation, network, "a", 1, ClusterSettings.defaults());
+        SimulatedNode b = new SimulatedNode(simulation, network, "b", 1, ClusterSettings.defaults());
+        simulation.run(WHILE);
+        a.node().retained().observe(FrameCodec.LAST_CLOCK);
+        a.retain("t", "of a");
+        simulation.run(WHILE);
+        b.retain("t", "of b"); // the greater name wins
+        simulation.run(WHILE);
+
+        assertThat(a.tree()).containsEntry("t", "of b").isEqualTo(b.tree());
+        assertThat(a.node().counters().malformedFrames()).isZero();
+        assertThat(b.node().counters().malformedFrames()).isZero();
+    }
 }

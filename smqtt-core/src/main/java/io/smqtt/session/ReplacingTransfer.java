@@ -155,7 +155,7 @@ final class ReplacingTransfer extends IncomingTransfer {
                     : HeapWeight.subscription(shared.filter().value(), shared.shareName());
         }
         Session replaced = sessions.find(state.clientId());
-        if (replaced == null && sessions.isFull()) {
+        if (replaced == null && sessions.isFullFor(state.userName())) {
             return false;
         }
         return !resources.refused(

@@ -49,6 +49,12 @@ final class SessionTable implements Session.Listener {
         return sessions.size() >= maximum;
     }
 
+    /** Whether the limit of sessions, or that of a user, is reached. */
+    @AnyThread
+    boolean isFullFor(@Nullable String userName) {
+        return isFull() || (users != null && users.isFull(userName));
+    }
+
     /**
      * Adds a session whose client has none.
      *

@@ -25,8 +25,16 @@ final class UserSessions {
     }
 
     private static String userOf(ClientIdentity client) {
-        String name = client.userName();
-        return name == null ? "" : name;
+        return keyOf(client.userName());
+    }
+
+    private static String keyOf(@Nullable String userName) {
+        return userName == null ? "" : userName;
+    }
+
+    /** Whether a user, or null, has reached the limit. */
+    synchronized boolean isFull(@Nullable String userName) {
+        return byUser.getOrDefault(keyOf(userName), Set.of()).size() >= limit;
     }
 
     /** Adds a session, unless its user has reached the limit. */

@@ -229,6 +229,21 @@ final class SessionBudgetTest {
     }
 
     @Test
+    void aSessionDoesNotArriveWhereItsUserMayHaveNoMoreSessions() {
+        SessionBench bench =
+                new SessionBench(2, LimitsConfig.builder().maxSessionsPerUser(2).build(), SessionConfig.defaults());
+        bench.open("a", 0, false, HOUR, new RecordingSink());
+        List<Boolean> installed = new ArrayList<>();
+        for (String clientId : List.of("b", "c", "a")) { // the last one in the place of one here
+            bench.registry.arrive(elsewhere(clientId, "t")).install(installed::add);
+            bench.run();
+        }
+
+        assertThat(installed).containsExactly(true, false, true);
+        assertThat(bench.registry.all()).hasSize(2);
+    }
+
+    @Test
     void whatDoesNotFitIntoOneSessionOfTwoIsRefusedAndToldOnce() {
         LimitsConfig limits = LimitsConfig.builder()
                 .maxSessionBytes(10_000)
