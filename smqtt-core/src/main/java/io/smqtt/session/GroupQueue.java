@@ -64,7 +64,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         this.owner = owner;
         this.members =
                 new GroupMembers(name, resources.limits(), resources.router().index());
-        this.record = new GroupRecord(this, resources.stores());
+        this.record = new GroupRecord(this, name, owner, resources.stores());
         this.tail = new GroupTail(this, record);
         this.head = new GroupHead(resources.budget());
         this.pulls = new GroupPulls(this);

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -11,6 +12,7 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,10 @@ final class GroupRecord {
     private static final long LAST_OF_RANGE = (1L << RANGE_BITS) - 1;
     private static final int[] NO_IDENTIFIERS = {};
 
-    private final GroupQueue queue;
+    private final MessageGroup group;
+    private final String id;
+    private final String clientFilter;
+    private final RoutingLoop owner;
     private final @Nullable Stores stores;
     private volatile long number;
     private volatile boolean headerKept;
@@ -42,8 +47,16 @@ final class GroupRecord {
     /** Guarded by this. */
     private long sentAtOnce;
 
-    GroupRecord(GroupQueue queue, @Nullable Stores stores) {
-        this.queue = queue;
+    /**
+     * Creates the record of a group that is not stored.
+     *
+     * @param owner the event loop of the group's queue
+     */
+    GroupRecord(MessageGroup group, SharedFilter name, RoutingLoop owner, @Nullable Stores stores) {
+        this.group = group;
+        this.id = id(name);
+        this.clientFilter = name.toString();
+        this.owner = owner;
         this.stores = stores;
     }
 
@@ -97,7 +110,7 @@ final class GroupRecord {
             return present;
         }
         synchronized (this) {
-            if (number == 0 && stores != null && !queue.hasEnded()) {
+            if (number == 0 && stores != null && !group.hasEnded()) {
                 number = stores.store().newSession();
             }
             if (number != 0) {
@@ -108,8 +121,7 @@ final class GroupRecord {
     }
 
     /** Marks the header as committed: messages need not include it any more. */
-    @AnyThread
-    void headerKept(long of) {
+    private void headerKept(long of) {
         if (of == number) {
             headerKept = true;
         }
@@ -118,14 +130,8 @@ final class GroupRecord {
     private void writeHeader(StoreLoop loop, long of) {
         loop.writer()
                 .putSession(new StoredSession(
-                        of,
-                        queue.id(),
-                        null,
-                        Stores.ENDLESS_SECONDS,
-                        StoredSession.NEVER,
-                        null,
-                        StoredSession.CONNECTED));
-        loop.watch(queue, GroupStep.HEADER, of, 0);
+                        of, id, null, Stores.ENDLESS_SECONDS, StoredSession.NEVER, null, StoredSession.CONNECTED));
+        loop.watch(this, Step.HEADER, of, 0);
     }
 
     /** Removes the group. */
@@ -136,18 +142,41 @@ final class GroupRecord {
     }
 
     private void remove(long of) {
-        StoreLoop loop = queue.loop();
-        loop.writer().removeSession(of, queue.id());
-        loop.watch(queue, GroupStep.END, of, 0);
+        StoreLoop loop = loop();
+        loop.writer().removeSession(of, id);
+        loop.watch(this, Step.END, of, 0);
+    }
+
+    private StoreLoop loop() {
+        return Objects.requireNonNull(stores).of(owner);
+    }
+
+    /** Operations that are retried until they are committed; their value is the group's number. */
+    private enum Step implements StoreStep<GroupRecord> {
+        HEADER,
+        END;
+
+        @Override
+        public boolean completed(GroupRecord record, long value, int bytes, boolean kept) {
+            if (this == HEADER && kept) {
+                record.headerKept(value);
+            }
+            return !kept;
+        }
+
+        @Override
+        public void retry(GroupRecord record, long value) {
+            record.retry(this, value);
+        }
     }
 
     /** Submits a failed operation again. On the event loop of the queue, or of the member that wrote the header. */
-    void retry(GroupStep step, long of) {
-        queue.owner().executor().execute(() -> {
-            if (step == GroupStep.END) {
+    private void retry(Step step, long of) {
+        owner.executor().execute(() -> {
+            if (step == Step.END) {
                 remove(of);
-            } else if (!queue.hasEnded() && !headerKept) {
-                writeHeader(queue.loop(), of);
+            } else if (!group.hasEnded() && !headerKept) {
+                writeHeader(loop(), of);
             }
         });
     }
@@ -162,7 +191,7 @@ final class GroupRecord {
                 new StoredMessage(
                         entry.number(),
                         message,
-                        queue.subscription().clientFilter(),
+                        clientFilter,
                         message.qos(),
                         message.retain(),
                         NO_IDENTIFIERS,
@@ -171,7 +200,7 @@ final class GroupRecord {
 
     /** See {@link MessageGroup#store}. */
     GroupMessage store(StoreLoop loop, ApplicationMessage message) {
-        GroupMessage entry = new GroupMessage(queue, message, nextSentAtOnce(), number(loop));
+        GroupMessage entry = new GroupMessage(group, message, nextSentAtOnce(), number(loop));
         if (entry.isStored()) {
             put(loop.writer(), entry);
         }
@@ -225,16 +254,9 @@ final class GroupRecord {
 
     /** Reads a page; the reply comes on the event loop of the queue. */
     void read(long from, Consumer<StoredPage> reply) {
-        queue.loop().flush(); // makes submitted writes visible to the read
         if (stores != null) {
-            stores.store()
-                    .read(
-                            number,
-                            from,
-                            Stores.PAGE_MESSAGES,
-                            Stores.PAGE_BYTES,
-                            queue.owner().executor(),
-                            reply);
+            loop().flush(); // makes submitted writes visible to the read
+            stores.store().read(number, from, Stores.PAGE_MESSAGES, Stores.PAGE_BYTES, owner.executor(), reply);
         }
     }
 }

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** Store operations of a {@link GroupQueue} on its own event loop. */
+/** Store operations of a {@link GroupQueue} on its own event loop. None is submitted again. */
 enum GroupStep implements StoreStep<GroupQueue> {
 
     /** Adds a waiting message; its number and bytes. */
     APPENDED,
 
     /** Adds a returned message; its number. */
-    RETURNED,
-
-    /** Writes the header of the group. */
-    HEADER,
-
-    /** Removes the group. */
-    END;
+    RETURNED;
 
     @Override
     public boolean completed(GroupQueue queue, long value, int bytes, boolean kept) {
-        if (this == HEADER && kept) {
-            queue.record().headerKept(value);
-        } else if (this == APPENDED && !kept) {
-            queue.appendFailed(value, bytes);
-        } else if (this == RETURNED && !kept) {
-            queue.notStored(value);
+        if (!kept) {
+            switch (this) {
+                case APPENDED -> queue.appendFailed(value, bytes);
+                case RETURNED -> queue.notStored(value);
+            }
         }
-        return !kept && (this == HEADER || this == END);
+        return false;
     }
 
     @Override
     public void retry(GroupQueue queue, long value) {
-        queue.record().retry(this, value);
+        throw new IllegalStateException(this + " is not submitted again");
     }
 }
