@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -27,6 +29,7 @@ final class LoopbackCluster implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final long EXPIRY_SECONDS = 1_000;
+    private static final String SECRET = "not-a-secret-at-all";
     private static final Pattern SESSIONS = Pattern.compile("(?m)^smqtt_sessions_active(?:\\{[^}]*})? ([0-9.]+)");
 
     private final Path directory;
@@ -66,24 +69,54 @@ final class LoopbackCluster implements AutoCloseable {
         }
     }
 
+    /**
+     * Starts nodes at the same moment, each with its own secret, and waits until each has started, not until they are together.
+     *
+     * @param secrets the {@code cluster.secret} of each node; empty for none
+     */
+    static LoopbackCluster startTogether(Path directory, List<String> secrets) {
+        LoopbackCluster cluster = new LoopbackCluster(directory, secrets.size(), "memory");
+        List<CompletableFuture<BrokerProcess>> starts = new ArrayList<>();
+        for (int i = 0; i < secrets.size(); i++) {
+            int node = i;
+            starts.add(CompletableFuture.supplyAsync(() -> cluster.process(node, secrets.get(node)), THREADS));
+        }
+        CompletableFuture.allOf(starts.toArray(CompletableFuture[]::new))
+                .handle((nothing, failure) -> nothing)
+                .join();
+        starts.stream()
+                .filter(start -> !start.isCompletedExceptionally())
+                .forEach(start -> cluster.brokers.add(start.join()));
+        if (cluster.brokers.size() < secrets.size()) {
+            cluster.close();
+            starts.forEach(CompletableFuture::join);
+        }
+        return cluster;
+    }
+
     private BrokerProcess process(int node) {
+        return process(node, SECRET);
+    }
+
+    private BrokerProcess process(int node, String secret) {
         Path home = directory.resolve("n" + node);
-        return BrokerProcess.start(
-                home, List.of(), configuration(home, node, ports.get(node), clientPorts.get(node)), settings);
+        Path file = configuration(home, node, ports.get(node), clientPorts.get(node), secret);
+        return BrokerProcess.start(home, List.of(), file, settings);
     }
 
     /** Starts another process with the name of a node, at another port; it need not start. */
     CapturedProcess namesake(int node, int port) {
         Path home = directory.resolve("namesake-" + port);
-        String file = configuration(home, node, port, 0).toString();
+        String file = configuration(home, node, port, 0, SECRET).toString();
         return BrokerProcess.run(
                 home, "start", "--config", file, "--data", home.resolve("data").toString());
     }
 
-    private Path configuration(Path home, int node, int port, int clientPort) {
+    private Path configuration(Path home, int node, int port, int clientPort, String secret) {
         String seeds = String.join(
                 ", ", ports.stream().map(seed -> "'127.0.0.1:" + seed + "'").toList());
-        String yaml = """
+        String yaml =
+                """
                 management:
                   port: 0
                 listeners:
@@ -103,8 +136,8 @@ final class LoopbackCluster implements AutoCloseable {
                   node-id: n%d
                   bind: '127.0.0.1:%d'
                   seeds: [%s]
-                  secret: not-a-secret-at-all
-                """.formatted(clientPort, storage, node, port, seeds);
+                %s
+                """.formatted(clientPort, storage, node, port, seeds, secret.isEmpty() ? "" : "  secret: " + secret);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
@@ -153,6 +186,11 @@ final class LoopbackCluster implements AutoCloseable {
     /** How the cluster looks from a node. */
     NodeView view(int node) {
         return NodeView.of(get(node, "/cluster", "application/json"));
+    }
+
+    /** Whether a node reaches another one, as it says. */
+    boolean reaches(int node, int other) {
+        return view(node).peer("n" + other).reachable();
     }
 
     /** How many sessions a node has. */
