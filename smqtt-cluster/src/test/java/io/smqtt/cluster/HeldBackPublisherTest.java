@@ -191,4 +191,25 @@ class HeldBackPublisherTest {
         }
         assertThat(held).containsOnlyOnce(two);
     }
+
+    @Test
+    void aQosTwoMessageThatSessionsOfThisNodeStoreTooDoesNotDelayTheirLaterOnes() {
+        try (RawClient here = CLUSTER.persistent(STORED, "here-" + topic, false).deadline(BrokerCluster.PATIENCE)) {
+            here.subscribe(topic, 2);
+            here.subscribe("other/" + topic, 2);
+        }
+        fill(STORED);
+        try (RawClient publisher = publisher(STORED, ProtocolVersion.MQTT_3_1_1);
+                RawClient other = publisher(STORED, ProtocolVersion.MQTT_3_1_1)) {
+            publisher.connect(ConnectBytes.of("three-" + topic).cleanStart(false));
+            publisher.send(message(topic, "x".repeat(1_000), 2, 1));
+            publisher.expectClosed();
+            other.connect("other-" + topic);
+            other.publish("other/" + topic, "later", 1);
+        }
+        try (RawClient here = CLUSTER.persistent(STORED, "here-" + topic, true)) {
+            expected.forEach(text -> BrokerCluster.receive(here, text));
+            BrokerCluster.receive(here, "later");
+        }
+    }
 }

@@ -208,12 +208,15 @@ final class AcknowledgementOrder {
             return connection.wantsStable();
         }
 
-        /** Without its connection a QoS 2 message continues to wait: when the client sends it again, it is the same message. */
+        /**
+         * Without its connection a QoS 2 message continues to wait: when the client sends it again, it is the same message. A message that sessions
+         * of this node store together does not wait, because their later messages would, too.
+         */
         @Override
         public boolean waitsForRoom() {
             if (connection.isV5()
-                    || qos == QoS.AT_LEAST_ONCE
-                            && !connection.context().channel().isActive()) {
+                    || !operations().isEmpty()
+                    || qos == QoS.AT_LEAST_ONCE && !connection.context().channel().isActive()) {
                 return false;
             }
             if (!waits) {
