@@ -216,7 +216,8 @@ final class AcknowledgementOrder {
         public boolean waitsForRoom() {
             if (connection.isV5()
                     || !operations().isEmpty()
-                    || qos == QoS.AT_LEAST_ONCE && !connection.context().channel().isActive()) {
+                    || qos == QoS.AT_LEAST_ONCE
+                            && !connection.context().channel().isActive()) {
                 return false;
             }
             if (!waits) {
