@@ -393,6 +393,8 @@ final class PeerOutbox {
     private void accepted(Outbound done) {
         onTheirWay -= done.count();
         onTheirWayBytes -= done.bytes();
+        pressure.accepted(Math.max(
+                (double) done.count() / settings.queueMessages(), (double) done.bytes() / settings.queueBytes()));
         OutboundMessage parked = done instanceof OutboundMessage one && one.row() != 0 ? one : null;
         if (parked != null && parked.isRefused()) {
             park.refused(parked);

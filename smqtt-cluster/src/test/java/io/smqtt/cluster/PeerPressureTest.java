@@ -49,6 +49,41 @@ class PeerPressureTest {
     }
 
     @Test
+    void aPeerThatIsKnownToTakeLittleSlowsNobodyAtAll() {
+        ticks(PeerPressure.LONGEST_TICKS + 1, true);
+        pressure.accepted(0.2);
+        pressure.adjust(true, true, true);
+        assertThat(budget.isExceeded()).isFalse();
+        assertThat(pressure.isSlow()).isTrue();
+    }
+
+    @Test
+    void aPeerThatTakesMuchSlowsPublishersForAWhileEvenIfItsQueueGrowsSlowly() {
+        for (int i = 0; i <= PeerPressure.LONGEST_TICKS; i++) {
+            pressure.tick(true);
+            pressure.accepted(0.1);
+        }
+        pressure.adjust(true, true, true);
+        assertThat(budget.isExceeded()).isTrue();
+        assertThat(pressure.isSlow()).isFalse();
+    }
+
+    @Test
+    void whatAPeerTookLongAgoDoesNotCount() {
+        pressure.accepted(10);
+        ticks(PeerPressure.LONGEST_TICKS + 1, true);
+        pressure.adjust(true, true, true);
+        assertThat(pressure.isSlow()).isTrue();
+    }
+
+    @Test
+    void aBurstSlowsPublishersBeforeItIsKnownHowMuchThePeerTakes() {
+        ticks(PeerPressure.LONGEST_TICKS, true);
+        pressure.adjust(true, true, true);
+        assertThat(budget.isExceeded()).isTrue();
+    }
+
+    @Test
     void aPeerThatIsGoneSlowsNobody() {
         pressure.adjust(true, true, true);
         pressure.adjust(false, true, true);
