@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,10 +37,17 @@ class ClusterAwayIT {
     }
 
     private static void open(LoopbackCluster cluster, int node, String clientId) {
-        try (RawClient subscriber = cluster.stored(node, clientId)) {
+        try (RawClient subscriber = connect(cluster, node, clientId)) {
             subscriber.subscribe(TOPIC, 2);
             subscriber.disconnect();
         }
+    }
+
+    /** A client whose session lasts longer than its node is away. */
+    private static RawClient connect(LoopbackCluster cluster, int node, String clientId) {
+        RawClient client = cluster.open(node);
+        client.connect(ConnectBytes.of(clientId).persistent(FORGET_AFTER_SECONDS));
+        return client;
     }
 
     @Test
@@ -69,7 +77,7 @@ class ClusterAwayIT {
                     + cluster.view(1).peer("n2").parked();
             cluster.restart(2);
             for (String clientId : new String[] {"one", "two"}) {
-                try (RawClient subscriber = cluster.stored(2, clientId)) {
+                try (RawClient subscriber = connect(cluster, 2, clientId)) {
                     List<Integer> numbers = Numbers.take(subscriber, published);
                     say(
                             "away for %d s with forget-after %d s: %d acknowledged, %d parked, %s got %d, %d again",
@@ -138,7 +146,7 @@ class ClusterAwayIT {
                 cluster.restart(1);
                 assertThat(Numbers.publish(publisher, TOPIC, 300, 320, "")).isEqualTo(20);
             }
-            try (RawClient subscriber = cluster.stored(1, "absent")) {
+            try (RawClient subscriber = connect(cluster, 1, "absent")) {
                 List<Integer> numbers = Numbers.take(subscriber, 20);
                 assertThat(numbers)
                         .containsExactlyElementsOf(

@@ -182,6 +182,11 @@ final class ClusterNetwork implements AutoCloseable {
         return view(node).peer("n" + other).reachable();
     }
 
+    /** The sum of the meters of a node whose names begin so, with tags or without. */
+    double metrics(int node, String start) {
+        return LoopbackCluster.sum(ask(node, "/metrics"), start);
+    }
+
     /** Waits until each node says that all can be reached and that nothing of their routes is missing. */
     void awaitTogether() {
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(this::isTogether);
@@ -224,6 +229,28 @@ final class ClusterNetwork implements AutoCloseable {
         } catch (AssertionError | UncheckedIOException e) {
             return false;
         }
+    }
+
+    /** Gives the cable of a node a rate in each direction, such as {@code 4mbit}. */
+    void limit(int node, String rate) {
+        String[] discipline = {"root", "handle", "1:", "htb", "default", "1"};
+        String[] class1 = {"parent", "1:", "classid", "1:1", "htb", "rate", rate, "ceil", rate};
+        run(words("tc qdisc add dev " + cable(node), discipline));
+        run(words("tc class add dev " + cable(node), class1));
+        inside(node, words("tc qdisc add dev eth0", discipline).toArray(String[]::new));
+        inside(node, words("tc class add dev eth0", class1).toArray(String[]::new));
+    }
+
+    /** Takes that back. */
+    void unlimit(int node) {
+        run(words("tc qdisc del dev " + cable(node) + " root"));
+        inside(node, words("tc qdisc del dev eth0 root").toArray(String[]::new));
+    }
+
+    private static List<String> words(String first, String... more) {
+        List<String> words = new ArrayList<>(List.of(first.split(" ")));
+        words.addAll(List.of(more));
+        return words;
     }
 
     /** Loses all packets from one node to another, unnoticed by their sender; the other way stays open. */
