@@ -30,6 +30,7 @@ class ClusterPromisesIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
     private static final int FREEZE_SECONDS = Integer.getInteger("smqtt.freeze.seconds", 10);
+    private static final Duration PACE = Duration.ofMillis(5);
     private static final String TOPIC = "promise";
 
     @TempDir
@@ -153,6 +154,70 @@ class ClusterPromisesIT {
             say(
                     "frozen for %d s: %d acknowledged for each of %d connected subscribers, 0 lost, %d repeated",
                     FREEZE_SECONDS, messages, subscribers, repeated);
+        }
+    }
+
+    /** Messages before the freeze is noticed, while the node is away, and while it returns. */
+    @Test
+    void whatOthersPublishWhileANodeIsFrozenArrives() {
+        List<JournalClient> clients = new ArrayList<>();
+        List<JournalPublisher> publishers = new ArrayList<>();
+        List<JournalSubscriber> subscribers = new ArrayList<>();
+        try (LoopbackCluster cluster =
+                LoopbackCluster.start(directory, 3, "rocksdb", "limits.max-queued-messages=1000")) {
+            List<Whereabouts> places = List.of(new Whereabouts(), new Whereabouts(), new Whereabouts());
+            for (int i = 0; i < 3; i++) {
+                places.get(i).set(cluster.broker(i).address("tcp"));
+                publishers.add(new JournalPublisher("frozen-" + i, 1, places.get(i % 2), PACE));
+                subscribers.add(new JournalSubscriber(String.valueOf(i), "frozen-" + i, 1, places.get(2)));
+            }
+            clients.addAll(publishers);
+            clients.addAll(subscribers);
+            subscribers.forEach(Thread::start);
+            await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(JournalSubscriber::isSubscribed));
+            await().atMost(PATIENCE)
+                    .until(() -> cluster.view(0).peer("n2").routes() == 3
+                            && cluster.view(1).peer("n2").routes() == 3);
+            publishers.forEach(Thread::start);
+            await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(one -> one.highest() > 100));
+            cluster.broker(2).signal("STOP");
+            long began = System.nanoTime();
+            await().atMost(PATIENCE).until(() -> System.nanoTime() - began > TimeUnit.SECONDS.toNanos(FREEZE_SECONDS));
+            cluster.broker(2).signal("CONT");
+            long thawed = System.nanoTime();
+            await().atMost(PATIENCE)
+                    .until(() -> System.nanoTime() - thawed > TimeUnit.SECONDS.toNanos(FREEZE_SECONDS) / 5);
+            publishers.forEach(JournalPublisher::lastOne);
+            for (int i = 0; i < 3; i++) {
+                JournalPublisher publisher = publishers.get(i);
+                JournalSubscriber subscriber = subscribers.get(i);
+                await().atMost(PATIENCE).until(() -> !publisher.isAlive());
+                await().atMost(PATIENCE)
+                        .until(() -> subscriber.highest() == publisher.count() - 1 || subscriber.failure() != null);
+                subscriber.finish();
+            }
+        }
+        for (int i = 0; i < 3; i++) {
+            List<Integer> received = subscribers.get(i).received();
+            List<Integer> different = received.stream().distinct().toList();
+            say(
+                    "frozen for %d s while others published: %d acknowledged, %d lost, %d repeated",
+                    FREEZE_SECONDS,
+                    publishers.get(i).acknowledged(),
+                    publishers.get(i).acknowledged() - different.size(),
+                    received.size() - different.size());
+            assertThat(different)
+                    .containsExactlyElementsOf(
+                            IntStream.range(0, publishers.get(i).count())
+                                    .boxed()
+                                    .toList());
+        }
+        for (JournalClient client : clients) {
+            await().atMost(PATIENCE).until(() -> !client.isAlive());
+            assertThat(client.failure()).as(client.getName()).isNull();
+            assertThat(client.resumed() + client.fresh())
+                    .as("%s kept its connection", client.getName())
+                    .isZero();
         }
     }
 }
