@@ -47,6 +47,11 @@ final class OutboundMessage extends Outbound {
         refused = true;
     }
 
+    /** It is sent once more. */
+    void sendAgain() {
+        refused = false;
+    }
+
     boolean isRefused() {
         return refused;
     }

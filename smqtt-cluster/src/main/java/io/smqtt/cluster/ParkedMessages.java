@@ -471,9 +471,13 @@ final class ParkedMessages {
         }
     }
 
-    /** The node could not store a message: it is parked again, behind all others. */
-    void refused(OutboundMessage message) {
+    /** The node could not store a message, which is sent again. */
+    void refused() {
         report.refused(nodeId);
+    }
+
+    /** A message that the node could not store is parked again, behind all others. */
+    void addAgain(OutboundMessage message) {
         accepted(message);
         OutboundMessage again = new OutboundMessage(message.message());
         again.toAll(true);

@@ -63,6 +63,7 @@ final class PeerOutbox {
     private long received;
     private long progressNanos;
     private long patienceNanos;
+    private final ArrayDeque<OutboundMessage> refused = new ArrayDeque<>();
     private boolean refusing;
     private long refusedAtNanos;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
@@ -325,6 +326,8 @@ final class PeerOutbox {
                 parkUnsent(message);
             }
         }
+        refused.forEach(park::addAgain);
+        refused.clear();
     }
 
     /** Parks a message that was not sent yet, or drops it if it is not for a durable session. */
@@ -397,7 +400,8 @@ final class PeerOutbox {
                 (double) done.count() / settings.queueMessages(), (double) done.bytes() / settings.queueBytes()));
         OutboundMessage parked = done instanceof OutboundMessage one && one.row() != 0 ? one : null;
         if (parked != null && parked.isRefused()) {
-            park.refused(parked);
+            park.refused();
+            refused.add(parked);
         } else {
             if (parked == null) {
                 forget(done);
@@ -448,6 +452,11 @@ final class PeerOutbox {
         if (!reachable) {
             return;
         }
+        if (!refusing && !refused.isEmpty()) {
+            refused.forEach(OutboundMessage::sendAgain);
+            unsent.addAll(refused);
+            refused.clear();
+        }
         if (unacknowledged.isEmpty()) {
             progressNanos = nowNanos;
         } else if (nowNanos - progressNanos > patienceNanos) {
@@ -456,7 +465,7 @@ final class PeerOutbox {
                     Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
             resend();
         }
-        if (unacknowledged.isEmpty() && unsent.isEmpty() && !park.hasUnread()) {
+        if (unacknowledged.isEmpty() && unsent.isEmpty() && refused.isEmpty() && !park.hasUnread()) {
             releaseMarkers(); // the message of one may have been dropped
             park.discardIfEmpty();
         }
