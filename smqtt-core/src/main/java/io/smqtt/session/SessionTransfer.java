@@ -9,12 +9,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session on its way to another event loop of this node ({@link LoopTransfer}), to another node ({@link OutgoingTransfer})
+ * The transfer of a session to another event loop of this node ({@link LoopTransfer}), to another node ({@link OutgoingTransfer})
  * or from one ({@link ReplacingTransfer}, {@link MergingTransfer}). All go through the steps of {@link Step}. A transition that
  * is not in its table fails with an {@link IllegalStateException} and changes nothing.
  *
- * <p>Messages of two ways must not overtake each other: what is routed to the destination is held back until all that took the
- * old way is there. On the event loop of the session.
+ * <p>Messages that are routed to the destination are held back until those that went by the origin have arrived, so that the
+ * messages of each publisher keep their order. On the event loop of the session.
  */
 @OnEventLoop
 abstract class SessionTransfer {
@@ -28,7 +28,7 @@ abstract class SessionTransfer {
         /** The state and the messages of the session are copied; at the origin new messages are held back. */
         COPYING,
 
-        /** The session is at its destination. Messages that took the old way follow; later ones are held back. */
+        /** The session is at its destination. Messages that went by the origin follow; later ones are held back. */
         CATCHING_UP,
 
         /** The destination has the session with all messages, and takes messages at once. */
