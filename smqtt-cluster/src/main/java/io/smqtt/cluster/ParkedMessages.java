@@ -7,6 +7,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,6 +111,7 @@ final class ParkedMessages {
     }
 
     /** Counts the messages that are dropped for the node, parked or not. */
+    @AnyThread
     PeerDrops drops() {
         return drops;
     }
