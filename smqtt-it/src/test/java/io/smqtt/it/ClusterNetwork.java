@@ -32,7 +32,17 @@ final class ClusterNetwork implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final Duration DIGESTS = Duration.ofSeconds(3);
-    private static final int CLUSTER_PORT = 7800;
+
+    /** The port of each node for the others. */
+    static final int CLUSTER_PORT = 7800;
+
+    /** A user of all nodes. */
+    static final String USER = "user-of-the-nodes";
+
+    static final String PASSWORD = "s3cret";
+    private static final String SECRET = "not-a-secret-at-all";
+    private static final String HASH =
+            "$7$5000$AA+iKxATW5U3YTpU$Jj9w434PdU03WwmDN50aWfl6FF1cAm+5W3gmLEO/DOBFYsz1TKx1ylPH5e1gOm8e+iSFCrxZXHcqFrV0XUp6kw==";
     private static final int MANAGEMENT_PORT = 18_083;
     private static final String TOKEN = "0123456789abcdef-of-a-test";
 
@@ -46,6 +56,7 @@ final class ClusterNetwork implements AutoCloseable {
     private final String prefix;
     private final int count;
     private final String more;
+    private final String secret;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<@Nullable BrokerProcess> brokers = new ArrayList<>();
 
@@ -57,6 +68,16 @@ final class ClusterNetwork implements AutoCloseable {
      * @param more further lines of each configuration
      */
     ClusterNetwork(Path directory, int count, String more) {
+        this(directory, count, more, SECRET);
+    }
+
+    /**
+     * Makes the networks; nothing is started.
+     *
+     * @param secret the secret of the nodes; empty for none
+     */
+    ClusterNetwork(Path directory, int count, String more, String secret) {
+        this.secret = secret;
         this.directory = directory;
         this.count = count;
         this.more = more;
@@ -92,6 +113,16 @@ final class ClusterNetwork implements AutoCloseable {
 
     private String host(int node) {
         return prefix + (10 + node);
+    }
+
+    /** The addresses of all nodes. */
+    List<String> hosts() {
+        return IntStream.range(0, count).mapToObj(this::host).toList();
+    }
+
+    /** The interfaces on this side that all packets of the nodes pass. */
+    List<String> cables() {
+        return IntStream.range(0, count).mapToObj(this::cable).toList();
     }
 
     private static String ip(String... arguments) {
@@ -133,6 +164,7 @@ final class ClusterNetwork implements AutoCloseable {
             Path home = Files.createDirectories(directory.resolve("n" + node));
             Path token = Files.writeString(home.resolve("token"), TOKEN);
             Files.setPosixFilePermissions(token, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
+            Files.writeString(home.resolve("users"), USER + ':' + HASH + '\n');
             Path file = Files.writeString(home.resolve("smqtt.yaml"), """
                     management:
                       host: %s
@@ -140,6 +172,7 @@ final class ClusterNetwork implements AutoCloseable {
                       token-file: token
                     access:
                       allow-anonymous: 'true'
+                      password-file: users
                     listeners:
                       tcp:
                         host: %s
@@ -151,7 +184,7 @@ final class ClusterNetwork implements AutoCloseable {
                       node-id: n%d
                       bind: '%s:%d'
                       seeds: [%s]
-                      secret: not-a-secret-at-all
+                    %s
                     %s
                     """.formatted(
                             host(node),
@@ -161,6 +194,7 @@ final class ClusterNetwork implements AutoCloseable {
                             host(node),
                             CLUSTER_PORT,
                             String.join(", ", seeds),
+                            secret.isEmpty() ? "" : "  secret: " + secret,
                             more));
             List<String> wrapper = List.of("ip", "netns", "exec", space(node));
             brokers.set(node, BrokerProcess.start(home, wrapper, file));
