@@ -58,6 +58,23 @@ final class HeldBack {
         }
     }
 
+    /**
+     * Gives all messages other rows, in their order.
+     *
+     * @param lastRow the row before the first one
+     * @return the row of the last message
+     */
+    long renumber(long lastRow) {
+        long row = lastRow;
+        List<OutboundMessage> all = new ArrayList<>(messages.values());
+        messages.clear();
+        for (OutboundMessage message : all) {
+            message.parkedAs(++row);
+            messages.put(row, message);
+        }
+        return row;
+    }
+
     /** Removes all messages, and returns them in their order. */
     List<OutboundMessage> removeAll() {
         List<OutboundMessage> all = new ArrayList<>(messages.values());

@@ -20,6 +20,7 @@ final class OutboundMessage extends Outbound {
     private RouteTicket ticket = RouteTicket.NONE;
     private long row;
     private boolean refused;
+    private boolean again;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
@@ -50,6 +51,12 @@ final class OutboundMessage extends Outbound {
     /** It is sent once more. */
     void sendAgain() {
         refused = false;
+        again = true;
+    }
+
+    /** Whether it is sent once more, behind messages with later rows. */
+    boolean isSentAgain() {
+        return again;
     }
 
     boolean isRefused() {

@@ -60,6 +60,9 @@ final class ParkedMessages {
     private long awaySinceMillis;
     private long lastRow;
 
+    /** The last row that was added to the unread ones. */
+    private long lastUnread;
+
     /** Rows from this one on are unread. */
     private long unreadFrom = 1;
 
@@ -219,6 +222,7 @@ final class ParkedMessages {
     private void append(OutboundMessage message) {
         unread++;
         unreadBytes += message.bytes();
+        lastUnread = Math.max(lastUnread, message.row());
         if (store == null) {
             memory.add(message);
             message.settle(true);
@@ -300,13 +304,21 @@ final class ParkedMessages {
             writeSent(store, sent);
         }
         OutboundMessage next = held.first();
-        for (; next != null && attempts > 0 && hasRoomFor(next); next = held.first(), attempts--) {
-            held.remove(next);
-            if (next.row() < unreadFrom) { // later rows were read
-                next.parkedAs(++lastRow);
-            }
-            append(next);
+        if (next != null && next.row() < unreadFrom) { // later rows were read
+            lastRow = held.renumber(lastRow);
+            next = held.first();
         }
+        while (next != null && attempts > 0 && mayFollow(next) && hasRoomFor(next)) {
+            held.remove(next);
+            append(next);
+            next = held.first();
+            attempts--;
+        }
+    }
+
+    /** Whether a message may be written with its row: not while later ones are read. */
+    private boolean mayFollow(OutboundMessage message) {
+        return !reading || message.row() > lastUnread;
     }
 
     /**
@@ -478,12 +490,17 @@ final class ParkedMessages {
         report.refused(nodeId);
     }
 
-    /** A message that the node could not store is parked again, behind all others. */
+    /**
+     * A message that the node could not store is parked again, behind all others. Also if there is no room, as its publisher has its
+     * acknowledgement.
+     */
     void addAgain(OutboundMessage message) {
         accepted(message);
         OutboundMessage again = new OutboundMessage(message.message());
         again.toAll(true);
-        add(again);
+        hasRoomFor(again); // drops the oldest, if that is the rule
+        again.parkedAs(++lastRow);
+        append(again);
     }
 
     /** The node is reachable, and may have everything: then nothing is stored for it. */

@@ -316,8 +316,9 @@ final class PeerOutbox {
         unsent.clear();
         List<OutboundMessage> taken = new ArrayList<>();
         for (Outbound message : rest) {
-            if (rowOf(message) != 0) {
-                taken.add((OutboundMessage) message);
+            if (rowOf(message) != 0) { // the unread rows follow those that were sent
+                OutboundMessage one = (OutboundMessage) message;
+                (one.isSentAgain() ? refused : taken).add(one);
             }
         }
         park.giveBack(taken);

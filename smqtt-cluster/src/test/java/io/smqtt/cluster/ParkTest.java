@@ -181,6 +181,80 @@ class ParkTest {
         assertThat(store.session(QUEUE)).isEmpty();
     }
 
+    /** A message is sent again, while others are on their way to the node. Returns the next number. */
+    private int refusedWithOthersOnTheirWay() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 40);
+        b = nodeB(2);
+        b.cannotTake(7);
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(500).toNanos());
+        int next = 40;
+        while (Collections.frequency(arrived(), 7L) < 2) {
+            simulation.run(Duration.ofMillis(5));
+            publish(next++);
+        }
+        return next;
+    }
+
+    @Test
+    void theNodeFailsAgainAfterItRefusedWhatWasParked() {
+        int next = refusedWithOthersOnTheirWay();
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(next, next + 20);
+        returnOfB(3);
+
+        assertThat(arrived()).contains(7L).containsAll(numbers(next, next + 20)).doesNotHaveDuplicates();
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    @Test
+    void theNodeIsCutOffAfterItRefusedWhatWasParked() {
+        int next = refusedWithOthersOnTheirWay();
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(Duration.ofSeconds(20));
+        publishAll(next, next + 20);
+        b.cannotTake(-1);
+        network.healAll();
+        simulation.run(Duration.ofSeconds(30));
+
+        List<Long> all = new ArrayList<>(arrived());
+        all.removeIf(number -> number == 7);
+        assertThat(all).containsExactlyInAnyOrderElementsOf(numbersWithout7(next + 20));
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    private static List<Long> numbersWithout7(int to) {
+        return LongStream.range(0, to).filter(number -> number != 7).boxed().toList();
+    }
+
+    @Test
+    void theNodeFailsAgainBeforeAMessageIsSentAgain() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 10);
+        PeerOutbox outbox = a.outboxTo("b");
+        List<OutboundMessage> page = new ArrayList<>();
+        outbox.park().take(page::addAll);
+        simulation.run(WHILE);
+        assertThat(page).hasSize(10);
+        page.get(3).sendAgain();
+        assertThat(page).filteredOn(OutboundMessage::isSentAgain).hasSize(1);
+        outbox.park().addAgain(page.get(3));
+        for (OutboundMessage message : page) {
+            if (!message.isSentAgain()) {
+                outbox.park().accepted(message);
+            }
+        }
+        returnOfB(2);
+
+        assertThat(arrived()).containsExactly(3L);
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
     @Test
     void aMessageThatCannotBeStoredIsRefused() {
         b.crash();
@@ -440,6 +514,26 @@ class ParkTest {
         assertThat(a.outboxTo("b").park().size()).isZero();
         assertThat(a.outboxTo("b").size()).isZero();
         assertThat(a.outboxTo("b").bytes()).isZero();
+    }
+
+    @Test
+    void anAcknowledgedMessageIsParkedAgainAlthoughOthersWaitForRoom() {
+        fullPark();
+        publishPatiently(0, 300);
+        ParkedMessages park = a.outboxTo("b").park();
+        List<OutboundMessage> page = new ArrayList<>();
+        park.take(page::addAll);
+        simulation.run(WHILE); // those that waited take the room
+        publishPatiently(300, 600);
+        assertThat(page).isNotEmpty();
+        page.forEach(park::addAgain);
+        simulation.run(WHILE);
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isZero();
+
+        returnOfB(2);
+
+        assertThat(arrived()).containsExactlyInAnyOrderElementsOf(numbers(0, 600));
+        assertThat(store.session(QUEUE)).isEmpty();
     }
 
     @Test
