@@ -90,8 +90,12 @@ final class MergingTransfer extends IncomingTransfer {
     private void take(StoredMessage stored) {
         ApplicationMessage message = stored.message();
         StoredDelivery.State delivery = stored.delivery().state();
-        if (delivery == StoredDelivery.State.RECEIVED) {
-            return; // the client has received it
+        long id = TakenMessages.idOf(stored);
+        if (delivery == StoredDelivery.State.RECEIVED) { // the client has received it
+            if (id != ApplicationMessage.NO_ID) {
+                came(id); // and must not get the repetition of a node that did not know, which may follow
+            }
+            return;
         }
         boolean waited = delivery == StoredDelivery.State.WAITING;
         if (waited) {
@@ -103,7 +107,6 @@ final class MergingTransfer extends IncomingTransfer {
             }
             return;
         }
-        long id = TakenMessages.idOf(stored);
         if (id != ApplicationMessage.NO_ID && (history.knows(session.key(), id) || !came(id))) {
             if (waited) {
                 resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);

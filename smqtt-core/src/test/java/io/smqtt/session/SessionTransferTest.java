@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.SessionTransfer.Step;
@@ -271,6 +272,22 @@ class SessionTransferTest {
         assertThat(waiting(here)).containsExactly("added", "held", "after");
     }
 
+    @Test
+    void aMessageThatTheClientHasReceivedDoesNotComeOnceMoreWithItsSession() {
+        Session here = session();
+        IncomingTransfer transfer = (IncomingTransfer) bench.registry.merge(state("c"));
+        ApplicationMessage message = bench.message("t", "received", QoS.EXACTLY_ONCE);
+        StoredMessage received = stored(1, message, new StoredDelivery(StoredDelivery.State.RECEIVED, 7));
+        StoredMessage repeated = stored(2, message, StoredDelivery.WAITING);
+
+        transfer.add(List.of(received, repeated), kept -> {});
+        bench.run();
+        call(transfer, "INSTALL");
+        call(transfer, "FINISH");
+
+        assertThat(waiting(here)).isEmpty();
+    }
+
     private void reach(IncomingTransfer transfer, Step step) {
         switch (step) {
             case PREPARING -> {}
@@ -314,14 +331,11 @@ class SessionTransferTest {
     }
 
     private StoredMessage message(String text) {
-        return new StoredMessage(
-                1,
-                bench.message("t", text, QoS.AT_LEAST_ONCE),
-                "t",
-                QoS.AT_LEAST_ONCE,
-                false,
-                new int[0],
-                StoredDelivery.WAITING);
+        return stored(1, bench.message("t", text, QoS.AT_LEAST_ONCE), StoredDelivery.WAITING);
+    }
+
+    private static StoredMessage stored(long sequence, ApplicationMessage message, StoredDelivery delivery) {
+        return new StoredMessage(sequence, message, "t", message.qos(), false, new int[0], delivery);
     }
 
     // ---
