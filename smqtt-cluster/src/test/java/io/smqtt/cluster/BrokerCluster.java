@@ -81,6 +81,14 @@ final class BrokerCluster {
                         FrameCodec.encode(member.identity(), new Frame.GroupCall(true, List.of(group)), 0))));
     }
 
+    /** How many messages a node keeps for another one. */
+    int parked(int broker, int absent) {
+        return modules.get(broker).status().peers().stream()
+                .filter(peer -> peer.node().nodeId().equals(names.get(absent)))
+                .mapToInt(peer -> peer.parkedMessages())
+                .sum();
+    }
+
     /** How many messages a node has sent to others. */
     long forwarded(int broker) {
         return modules.get(broker).status().traffic().forwardedMessages();

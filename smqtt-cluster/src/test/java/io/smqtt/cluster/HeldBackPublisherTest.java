@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.ParkConfig;
@@ -159,6 +160,35 @@ class HeldBackPublisherTest {
         CLUSTER.heal(AWAY);
         expected.addAll(List.of("one", "two"));
         receivesAll();
+    }
+
+    @Test
+    void aMessageThatWaitsIsNotAcknowledgedByAnotherNode() {
+        fill(A);
+        String two = "two" + "x".repeat(1_000);
+        ConnectBytes connect = ConnectBytes.of("moves-" + topic).cleanStart(false);
+        try (RawClient first = publisher(A, ProtocolVersion.MQTT_3_1_1)) {
+            first.connect(connect);
+            first.send(message(topic, two, 2, 2));
+            first.expectNothing();
+        }
+        try (RawClient second = publisher(STORED, ProtocolVersion.MQTT_3_1_1)) {
+            second.connect(connect);
+            second.send(message(topic, two, 2, 2).dup());
+            second.expect(MqttMessageType.PUBREC);
+            await("the node that acknowledges has the message")
+                    .atMost(BrokerCluster.PATIENCE)
+                    .until(() -> CLUSTER.parked(STORED, AWAY) == 1);
+        }
+        CLUSTER.heal(AWAY);
+        List<String> all = new ArrayList<>();
+        RawClient receiver = subscriber;
+        assertThat(receiver).isNotNull();
+        for (int i = 0; i <= expected.size(); i++) {
+            all.add(BrokerCluster.nextMessage(receiver).text());
+        }
+        assertThat(all).containsOnlyOnce(two);
+        BrokerCluster.receivesNothing(receiver);
     }
 
     @Test

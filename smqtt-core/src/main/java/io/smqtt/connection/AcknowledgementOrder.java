@@ -209,15 +209,16 @@ final class AcknowledgementOrder {
         }
 
         /**
-         * Without its connection a QoS 2 message continues to wait: when the client sends it again, it is the same message. A message that sessions
-         * of this node store together does not wait, because their later messages would, too.
+         * Without its connection a QoS 2 message continues to wait: when the client sends it again, it is the same message. Not if its session
+         * moves to another node, which would acknowledge it, or has ended. A message that sessions of this node store together does not wait,
+         * because their later messages would, too.
          */
         @Override
         public boolean waitsForRoom() {
             if (connection.isV5()
                     || !operations().isEmpty()
-                    || qos == QoS.AT_LEAST_ONCE
-                            && !connection.context().channel().isActive()) {
+                    || !connection.context().channel().isActive()
+                            && (qos == QoS.AT_LEAST_ONCE || connection.session().isLeaving())) {
                 return false;
             }
             if (!waits) {

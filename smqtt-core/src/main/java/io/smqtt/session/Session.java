@@ -177,6 +177,17 @@ public final class Session extends SessionContext {
         return life.phase() == SessionPhase.ENDED;
     }
 
+    /**
+     * Whether it has ended, or is about to move to another node: what its client sends again is then another message.
+     *
+     * @return false again if it stays
+     */
+    @AnyThread
+    public boolean isLeaving() {
+        SessionPhase now = life.phase();
+        return now == SessionPhase.DEPARTING || now == SessionPhase.ENDED;
+    }
+
     @Override
     @AnyThread
     public void execute(Runnable task) {
