@@ -66,8 +66,9 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
         SessionRecord record = session.record();
         InboundFlow inbound = session.inboundOrNull();
         boolean quiet = record == null || record.queue().isQuiet();
+        // the other node answers a repetition of a received QoS 2 message, so that this one must be accepted before
         boolean settled = inbound == null || inbound.isSettled();
-        if (quiet && (settled || number >= ATTEMPTS)) {
+        if (quiet && settled) {
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {

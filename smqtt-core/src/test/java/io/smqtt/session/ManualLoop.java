@@ -15,6 +15,7 @@ final class ManualLoop extends AbstractEventExecutor {
     private static final ThreadLocal<@Nullable ManualLoop> CURRENT = new ThreadLocal<>();
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final Queue<Runnable> scheduled = new ArrayDeque<>();
     int offered;
 
     int runTasks() {
@@ -43,10 +44,17 @@ final class ManualLoop extends AbstractEventExecutor {
         tasks.add(task);
     }
 
-    /** What is to happen later never happens: tests with deadlines have a wheel. */
+    /** What is to happen later happens by {@link #timePasses}; tests with deadlines have a wheel. */
     @Override
     public @Nullable ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+        scheduled.add(task);
         return null;
+    }
+
+    /** Lets all scheduled tasks become due, whatever their delay. */
+    void timePasses() {
+        tasks.addAll(scheduled);
+        scheduled.clear();
     }
 
     @Override

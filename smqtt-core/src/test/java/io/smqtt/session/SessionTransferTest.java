@@ -8,6 +8,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.SessionTransfer.Step;
 import io.smqtt.spi.StoredDelivery;
@@ -162,7 +163,33 @@ class SessionTransferTest {
         assertThat(session.queuedCount()).isEqualTo(waiting);
     }
 
+    @Test
+    void aSessionStaysWhileAMessageOfItsClientIsNotAccepted() { // the other node would answer its repetition
+        Session session = session();
+        session.inbound().receivedUnsettled(1, RouteTicket.NONE);
+
+        OutgoingTransfer transfer = begin(session);
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(transfer.step()).isIn(Step.PREPARING, Step.CANCELLED);
+            bench.executors.get(0).timePasses();
+            bench.run();
+        }
+
+        assertThat(replies).containsExactly("busy");
+        assertThat(transfer.step()).isEqualTo(Step.CANCELLED);
+        assertThat(session.life().phase()).isEqualTo(SessionPhase.ABSENT);
+        session.inbound().settled(1, RouteTicket.NONE, true);
+        begin(session);
+        assertThat(replies).containsExactly("busy", "departing");
+    }
+
     private OutgoingTransfer departure(Session session) {
+        OutgoingTransfer transfer = begin(session);
+        assertThat(replies).containsExactly("departing");
+        return transfer;
+    }
+
+    private OutgoingTransfer begin(Session session) {
         OutgoingTransfer transfer = new OutgoingTransfer(session, bench.resources);
         assertThat(transfer.step()).isEqualTo(Step.PREPARING);
         transfer.begin(new SessionDeparture.Reply() {
@@ -187,7 +214,6 @@ class SessionTransferTest {
             }
         });
         bench.run();
-        assertThat(replies).containsExactly("departing");
         return transfer;
     }
 
