@@ -44,7 +44,7 @@ final class Numbers {
             if (packet.type() == MqttMessageType.PUBREL) {
                 client.acknowledge(0x70, packet.packetId());
             } else {
-                int number = Integer.parseInt(packet.text().trim());
+                int number = Integer.parseInt(packet.text().split(" ", 2)[0]); // a padding may follow
                 numbers.add(number);
                 seen.add(number);
                 client.acknowledge(packet.qos() == 1 ? 0x40 : 0x50, packet.packetId());
