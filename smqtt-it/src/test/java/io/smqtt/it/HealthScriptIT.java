@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +74,33 @@ class HealthScriptIT {
         }
         assertThat(health("ready", port, noCurl.toString(), "true")).isNotZero();
         assertThat(health("ready", port, noCurl.toString(), "")).isNotZero();
+    }
+
+    /** Whether it closes before the request, within it or after it is up to the two systems. */
+    @Test
+    void aPortThatResetsTheConnectionIsAskedByTls() throws IOException {
+        for (int i = 0; i < 20; i++) {
+            try (ServerSocket port = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+                CompletableFuture<Void> askedTwice = CompletableFuture.runAsync(
+                        () -> {
+                            reset(port);
+                            reset(port);
+                        },
+                        THREADS);
+
+                assertThat(health("ready", port.getLocalPort())).isNotZero();
+                assertThat(askedTwice).succeedsWithin(BrokerPair.PATIENCE);
+            }
+        }
+    }
+
+    private static void reset(ServerSocket port) {
+        try (Socket client = port.accept()) {
+            client.getInputStream().read();
+            client.setSoLinger(true, 0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static int health(String what, int port) {
