@@ -23,7 +23,7 @@ final class PeerPressure {
 
     private final QueueBudget budget;
 
-    /** What the peer has accepted in each of the last ticks, the current one first. */
+    /** The share of its queue that the peer has accepted in each of the last ticks, the current one first. */
     private final double[] accepted = new double[LONGEST_TICKS + 1];
 
     /** The number of ticks for which the queue has been more than a quarter full. */

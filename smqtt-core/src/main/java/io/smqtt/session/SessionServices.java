@@ -2,7 +2,7 @@
 package io.smqtt.session;
 
 /**
- * What all sessions of a node share.
+ * The services of a node that all of its sessions share.
  *
  * @param resources the parts of the broker
  * @param groups the queues of shared groups
