@@ -263,7 +263,7 @@ public final class ByteReader {
      *
      * @return a copy of the bytes
      */
-    public byte[] block() {
+    public byte[] byteArray() {
         int length = length();
         byte[] block = Arrays.copyOfRange(bytes, at, at + length);
         at += length;

@@ -66,8 +66,8 @@ final class MessageRow {
         long acceptedAtNanos = clock.nanosAt(row.signed());
         long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : row.number();
         @Nullable String publisher = (flags & PUBLISHER) == 0 ? null : row.text();
-        TopicName topic = topic(row.block());
-        PublishProperties properties = PublishProperties.ofEncoded(row.block());
+        TopicName topic = topic(row.byteArray());
+        PublishProperties properties = PublishProperties.ofEncoded(row.byteArray());
         Payload payload = row.payload();
         QoS qos = QoS.of(flags & QOS);
         return new ApplicationMessage(
