@@ -154,7 +154,8 @@ public final class MessageBytes {
         TopicName topic = topic(source, names);
         long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : expiry(source.number());
         String publisher = (flags & PUBLISHER) == 0 ? null : source.text(names);
-        PublishProperties properties = (flags & PROPERTIES) == 0 ? PublishProperties.EMPTY : properties(source.byteArray());
+        PublishProperties properties =
+                (flags & PROPERTIES) == 0 ? PublishProperties.EMPTY : properties(source.byteArray());
         Payload payload = source.payload();
         if ((flags & GROUPS) != 0) {
             int count = source.count(1);
