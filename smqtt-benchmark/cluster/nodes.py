@@ -17,7 +17,7 @@ JAR = ROOT / "smqtt-bootstrap/target/smqtt.jar"
 TICKS = os.sysconf("SC_CLK_TCK")
 PATIENCE = 60  # seconds for a process to start or to end
 CONFIG = """
-management: {{host: {host}, port: {management}, sys-interval: 0s}}
+management: {{host: {host}, port: {management}, sys-interval: never}}
 storage: {{kind: memory}}
 listeners:
   tcp: {{host: {host}, port: {port}{listener}}}

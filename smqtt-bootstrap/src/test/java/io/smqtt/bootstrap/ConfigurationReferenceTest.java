@@ -36,7 +36,7 @@ class ConfigurationReferenceTest {
 
             - An unknown key or a wrong value is an error: the broker does not start (exit code 3). The error has the place and the nearest known key.
             - A key without a value (`port:`) is an error, unless the key is optional.
-            - Durations: `250ms`, `5s`, `10m`, `1h`, `1d`, or ISO 8601 (`PT5S`).
+            - Durations: `250ms`, `5s`, `10m`, `1h`, `1d`, or ISO 8601 (`PT5S`). Where the type names a word, such as `never`, `0s` means the same.
             - Sizes: `64KiB`, `1MiB`, `16MB`, bytes, or a share of the maximum heap (`25%`).
             - Lists: YAML lists, or values separated by commas.
             - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default. A new name needs a `type`.

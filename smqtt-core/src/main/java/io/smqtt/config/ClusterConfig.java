@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param drain time over which a stop spreads the disconnects of clients; 0s for all at once, at most half of the
  *     time of a graceful stop
  * @param forgetAfter time after which a node that cannot be reached is forgotten, with its routes and the messages that
- *     are kept for it; 0s for never
+ *     are kept for it; never, or 0s, to keep them until it returns
  * @param park what is kept for nodes that cannot be reached
  */
 @ConfigBlock("cluster")
@@ -45,7 +45,10 @@ public record ClusterConfig(
         @Setting(value = "0", min = "0", max = "1000") int minMembers,
         @Setting(value = "1", min = "1", max = "1000") int weight,
         @Setting(value = "0s", min = "0s", max = "1h") Duration drain,
-        @Setting(value = "24h", min = "0s", max = "36500d") Duration forgetAfter,
+
+        @Setting(value = "24h", min = "0s", max = "36500d", zero = "never")
+        Duration forgetAfter,
+
         ParkConfig park) {
 
     /**

@@ -218,7 +218,6 @@ public final class ConfigBinder {
     private @Nullable Object leaf(RecordComponent component, @Nullable Object fallback, String key, boolean bare) {
         known.add(key);
         ConfigValue value = values.get(key);
-        ConfigText.Kind kind = ConfigSchema.kind(component);
         String text = value == null ? null : value.text();
         if (value == null || text == null) {
             if (value != null && !ConfigSchema.nullable(component)) {
@@ -231,10 +230,10 @@ public final class ConfigBinder {
         if (text.isEmpty() && ConfigSchema.nullable(component)) {
             return null;
         }
-        Object parsed = ConfigText.parse(kind, component.getType(), text, value.base());
+        Object parsed = ConfigSchema.parse(component, text, value.base());
         if (parsed == null) {
             refused.add(key);
-            problems.add(wrong(key, value, kind.expected(component.getType()), ConfigSchema.secret(component)));
+            problems.add(wrong(key, value, ConfigSchema.expected(component), ConfigSchema.secret(component)));
             return fallback;
         }
         return parsed;

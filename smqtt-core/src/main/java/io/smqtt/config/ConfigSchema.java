@@ -10,6 +10,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,14 +121,12 @@ public final class ConfigSchema {
     private static ConfigKey describe(
             RecordComponent component, @Nullable Object value, String key, boolean optional, String text) {
         Setting setting = setting(component);
-        ConfigText.Kind kind = kind(component);
         boolean declared = optional || setting.value().endsWith("%");
-        String shown = !setting.shown().isEmpty()
-                ? setting.shown()
-                : declared ? setting.value() : ConfigText.format(value, kind);
+        String shown =
+                !setting.shown().isEmpty() ? setting.shown() : declared ? setting.value() : format(component, value);
         return new ConfigKey(
                 key,
-                kind.expected(component.getType()),
+                expected(component),
                 shown,
                 setting.min().isEmpty() ? "" : setting.min() + " to " + setting.max(),
                 text,
@@ -168,7 +167,7 @@ public final class ConfigSchema {
 
     /** Shows a value; a URL may contain a secret among its parameters. */
     private static String shown(@Nullable Object value, RecordComponent component) {
-        String text = ConfigText.format(value, kind(component));
+        String text = format(component, value);
         if (value instanceof Path path) {
             return SecretMask.path(path);
         }
@@ -188,6 +187,32 @@ public final class ConfigSchema {
 
     static ConfigText.Kind kind(RecordComponent component) {
         return ConfigText.Kind.of(component.getType(), component.getName());
+    }
+
+    /** The form of the text of a component, for the reference and for errors. */
+    static String expected(RecordComponent component) {
+        String zero = setting(component).zero();
+        String form = kind(component).expected(component.getType());
+        return zero.isEmpty() ? form : zero + " or " + form;
+    }
+
+    /**
+     * Parses the text of a component.
+     *
+     * @param base the base of relative paths
+     * @return null if the text does not have the form of {@link #expected}
+     */
+    static @Nullable Object parse(RecordComponent component, String text, Path base) {
+        String zero = setting(component).zero();
+        return !zero.isEmpty() && zero.equalsIgnoreCase(text)
+                ? Duration.ZERO
+                : ConfigText.parse(kind(component), component.getType(), text, base);
+    }
+
+    /** Formats the value of a component so that it can be parsed again. */
+    static String format(RecordComponent component, @Nullable Object value) {
+        String zero = setting(component).zero();
+        return !zero.isEmpty() && Duration.ZERO.equals(value) ? zero : ConfigText.format(value, kind(component));
     }
 
     static boolean secret(RecordComponent component) {

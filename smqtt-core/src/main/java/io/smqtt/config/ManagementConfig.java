@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *     data directory
  * @param tls makes the port speak HTTPS; null for HTTP
  * @param enabled false switches off metrics, the management port and the topics below {@code $SYS}
- * @param sysInterval interval at which the topics below {@code $SYS/broker} are published, at least 100ms; 0s for
- *     never
+ * @param sysInterval interval at which the topics below {@code $SYS/broker} are published, at least 100ms; never,
+ *     or 0s, for none of them
  * @param otlp metrics that are sent to an OpenTelemetry collector; null for none
  * @param influx metrics that are sent to InfluxDB; null for none
  * @param tracing traces that are sent to an OpenTelemetry collector, also without metrics; null for none
@@ -30,7 +30,10 @@ public record ManagementConfig(
         @Nullable Path tokenFile,
         @Nullable ManagementTlsConfig tls,
         @Setting("true") boolean enabled,
-        @Setting(value = "10s", min = "0s", max = "1d") Duration sysInterval,
+
+        @Setting(value = "10s", min = "0s", max = "1d", zero = "never")
+        Duration sysInterval,
+
         @Nullable OtlpConfig otlp,
         @Nullable InfluxConfig influx,
         @Nullable TracingConfig tracing) {
@@ -47,7 +50,8 @@ public record ManagementConfig(
         Check.that(
                 sysInterval.isZero() || sysInterval.compareTo(SHORTEST) >= 0,
                 "management.sys-interval",
-                "must be 0s or at least " + ConfigText.format(SHORTEST) + ", but is " + ConfigText.format(sysInterval));
+                "must be never or at least " + ConfigText.format(SHORTEST) + ", but is "
+                        + ConfigText.format(sysInterval));
     }
 
     /**

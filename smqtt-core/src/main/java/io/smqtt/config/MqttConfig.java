@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param outboundTopicAliasMaximum maximum number of topic aliases for messages to a client; a lower Topic Alias
  *     Maximum of the client wins
  * @param maxKeepAlive maximum keep alive. A client that asks for a longer one, or for none, gets this one as Server
- *     Keep Alive; 0s for no limit
+ *     Keep Alive; unlimited, or 0s, for no maximum
  * @param responseInformation Response Information, the beginning of response topics; empty for none
  * @param serverReference Server Reference that clients get on shutdown, as host:port; empty for none
  * @param validatePayloadFormat whether a payload is checked that its Payload Format Indicator declares as UTF-8
@@ -30,7 +30,10 @@ public record MqttConfig(
         @Setting("true") boolean subscriptionIdentifiersAvailable,
         @Setting(value = "32", min = "0", max = "65535") int topicAliasMaximum,
         @Setting(value = "16", min = "0", max = "65535") int outboundTopicAliasMaximum,
-        @Setting(value = "0s", min = "0s", max = "65535s") Duration maxKeepAlive,
+
+        @Setting(value = "0s", min = "0s", max = "65535s", zero = "unlimited")
+        Duration maxKeepAlive,
+
         String responseInformation,
         String serverReference,
         @Setting("false") boolean validatePayloadFormat,

@@ -31,6 +31,14 @@ public @interface Setting {
     String by() default "";
 
     /**
+     * The word for a duration of zero that has a meaning of its own, such as {@code never}. Zero is shown by this word; {@code 0s} is
+     * accepted as well.
+     *
+     * @return empty if there is none
+     */
+    String zero() default "";
+
+    /**
      * Whether the key has no default: it must be set if its block is present.
      *
      * @return true if it must be set

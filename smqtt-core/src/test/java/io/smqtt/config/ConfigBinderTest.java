@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,6 +130,18 @@ class ConfigBinderTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "cluster.forget-after, never",
+        "management.sys-interval, never",
+        "mqtt.max-keep-alive, unlimited",
+    })
+    void zeroMayHaveAWord(String key, String word) {
+        assertThat(ConfigSchema.values(bind(key, word))).containsEntry(key, word);
+        assertThat(bind(key, word.toUpperCase(Locale.ROOT))).isEqualTo(bind(key, "0s"));
+        assertThat(bind(key, "1m")).isNotEqualTo(bind(key, "0s"));
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"ROUND_ROBIN", "round-robin", "Round_Robin"})
     void wordsIgnoreCase(String text) {
         assertThat(bind("mqtt.shared-strategy", text).mqtt().sharedStrategy()).isEqualTo(SharedStrategy.ROUND_ROBIN);
@@ -209,6 +222,10 @@ class ConfigBinderTest {
                 "limits.max-packet-bytes | 9999999999 | must be a size such as 64KiB, 1MiB or 16MB, but is \"9999999999\"",
                 "limits.max-packet-bytes | 1 bucket | must be a size such as 64KiB, 1MiB or 16MB, but is \"1 bucket\"",
                 "session.max-expiry      | 10   | must be a duration such as 250ms, 5s or 1h, but is \"10\"",
+                "session.max-expiry      | never | must be a duration such as 250ms, 5s or 1h, but is \"never\"",
+                "cluster.forget-after    | ever | must be never or a duration such as 250ms, 5s or 1h, but is \"ever\"",
+                "mqtt.max-keep-alive     | none | must be unlimited or a duration such as 250ms, 5s or 1h, but is \"none\"",
+                "management.sys-interval | 1ms  | must be never or at least 100ms, but is 1ms",
                 "session.drop-policy     | all  | must be one of newest, oldest, but is \"all\"",
                 "session.queue-qos0      | yes  | must be true or false, but is \"yes\"",
                 "listeners.tcp.enabled   | no   | must be true or false, but is \"no\"",

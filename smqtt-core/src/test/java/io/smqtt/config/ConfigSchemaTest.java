@@ -152,7 +152,7 @@ class ConfigSchemaTest {
     }
 
     private static String moved(ConfigKey key, String end, int by) {
-        ConfigText.Kind kind = key.type().startsWith("a duration") ? ConfigText.Kind.DURATION : ConfigText.Kind.SIZE;
+        ConfigText.Kind kind = key.type().contains("a duration") ? ConfigText.Kind.DURATION : ConfigText.Kind.SIZE;
         if (kind == ConfigText.Kind.DURATION) {
             Duration duration = (Duration) ConfigText.parse(kind, Duration.class, end, BASE);
             return duration.plusMillis(by).toString();

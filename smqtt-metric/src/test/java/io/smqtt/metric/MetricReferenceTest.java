@@ -139,7 +139,7 @@ class MetricReferenceTest {
 
             ## Topics below $SYS
 
-            The broker publishes the same topics as mosquitto, retained, every `management.sys-interval` (10 s by default, at least 100 ms; 0 for never). A topic is published when its value has changed.
+            The broker publishes the same topics as mosquitto, retained, every `management.sys-interval` (10 s by default, at least 100 ms; or `never`). A topic is published when its value has changed.
 
             - Without an ACL file every client can read them, as with mosquitto. With one, a client needs a rule or the role `admin` ([security](security.md#the-brokers-own-topics)).
             - All topics of mosquitto 2.0 exist. A test compares both lists, and the values of both brokers for the same clients.

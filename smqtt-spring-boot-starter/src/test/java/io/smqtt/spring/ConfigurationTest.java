@@ -97,6 +97,12 @@ class ConfigurationTest {
     }
 
     @Test
+    void zeroMayHaveAWord() {
+        assertThat(of(Map.of("smqtt.cluster.forgetAfter", "never")).cluster().forgetAfter())
+                .isZero();
+    }
+
+    @Test
     void listsComeInOneTextOrByIndex() throws IOException {
         assertThat(of(Map.of("smqtt.cluster.seeds", "a:1,b:2")).cluster().seeds())
                 .containsExactly("a:1", "b:2");

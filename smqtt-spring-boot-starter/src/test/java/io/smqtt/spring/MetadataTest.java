@@ -98,6 +98,12 @@ class MetadataTest {
                 values.addObject().put("value", word);
             }
         }
+        int or = key.type().indexOf(" or a duration");
+        if (or > 0) {
+            ObjectNode hint = hints.addObject().put("name", name);
+            hint.putArray("values").addObject().put("value", key.type().substring(0, or));
+            hint.putArray("providers").addObject().put("name", "any");
+        }
     }
 
     private static String type(String words) {
