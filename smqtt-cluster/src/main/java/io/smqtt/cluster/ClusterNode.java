@@ -126,7 +126,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.announcer = new RouteAnnouncer(own, settings, tasks, this::announce);
         this.routes = new RouteSender(own, settings, ticker::nanoTime, frames::send);
         this.retained = new RetainedReplica(
-                self.nodeId(),
+                self,
                 settings,
                 wallClockMillis,
                 ticker::nanoTime,
@@ -136,7 +136,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 frames::sendBulk,
                 this::soon,
                 membership::isAnyAbsent);
-        this.clocks = new PeerClocks(wallClockMillis, retained, warnings);
+        this.clocks = new PeerClocks(wallClockMillis, retained.clock(), warnings);
         this.pull = new RoutePull(settings, ticker, counters, frames::send);
         NodeWire wire =
                 new NodeWire(frames, membership, this::acceptOwn, tasks, new ClusterClock(wallClockMillis), ticker);

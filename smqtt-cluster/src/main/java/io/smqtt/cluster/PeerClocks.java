@@ -18,7 +18,7 @@ final class PeerClocks {
     private static final Duration TOLERATED = Duration.ofDays(1);
 
     private final LongSupplier wallClockMillis;
-    private final RetainedReplica retained;
+    private final RetainedClock retained;
     private final PeerWarnings warnings;
 
     /** How far the wall clocks of the reachable nodes are ahead of that of this node, in milliseconds. */
@@ -28,10 +28,10 @@ final class PeerClocks {
      * Creates the clocks of a node.
      *
      * @param wallClockMillis milliseconds since 1970
-     * @param retained the retained messages, whose versions have a clock
+     * @param retained the clock of retained messages
      * @param warnings logs wall clocks that are far apart
      */
-    PeerClocks(LongSupplier wallClockMillis, RetainedReplica retained, PeerWarnings warnings) {
+    PeerClocks(LongSupplier wallClockMillis, RetainedClock retained, PeerWarnings warnings) {
         this.wallClockMillis = wallClockMillis;
         this.retained = retained;
         this.warnings = warnings;
@@ -39,7 +39,7 @@ final class PeerClocks {
 
     /** The clocks of this node. */
     Frame own() {
-        return new Frame.Clocks(wallClockMillis.getAsLong(), retained.clock());
+        return new Frame.Clocks(wallClockMillis.getAsLong(), retained.latest());
     }
 
     /** Another node has announced its clocks. */

@@ -72,6 +72,14 @@ final class RetainedHorizon {
         return clocks != null && version.clock() <= clock && version.clock() <= clocks[RetainedEntries.partOf(topic)];
     }
 
+    /**
+     * The version of a removal that was forgotten and is repeated: right after the version of the message, so that every change after the
+     * message is after this removal, too. It is the same on each node, and no other change has it: names of nodes contain no '!'.
+     */
+    static RetainedVersion removalOf(RetainedVersion message) {
+        return new RetainedVersion(message.clock(), message.nodeId() + '!');
+    }
+
     /** Whether it differs from the last note. */
     boolean isChanged() {
         return changed;
@@ -112,8 +120,14 @@ final class RetainedHorizon {
         }
     }
 
-    /** The latest version of a forgotten removal; 0 if none was forgotten. */
-    long clock() {
-        return clock;
+    /** The latest of all clocks; 0 if there are none. */
+    long latest() {
+        long latest = clock;
+        for (long[] clocks : agreed.values()) {
+            for (long other : clocks) {
+                latest = Math.max(latest, other);
+            }
+        }
+        return latest;
     }
 }

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -42,8 +41,6 @@ final class RetainedReplica {
     private static final int FORGOTTEN_PER_TICK = 1_000;
     private static final long NOTE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    private final String nodeId;
-    private final LongSupplier wallClockMillis;
     private final LongSupplier nanoTime;
     private final int rowsPerFrame;
     private final int frameBytes;
@@ -70,16 +67,15 @@ final class RetainedReplica {
     private long earliestMillis;
     private long notedAtNanos;
 
-    /** The latest clock of all changes known. */
-    private final AtomicLong clock = new AtomicLong();
+    private final RetainedClock clock;
 
-    /** A clock before those of all changes, and after those of messages that were found at earlier starts. */
-    private final long recoveredClock;
+    /** A version before those of all changes, and after those of messages that were found at earlier starts. */
+    private final RetainedVersion unversioned;
 
     /**
      * Creates a replica without messages.
      *
-     * @param nodeId the name of this node
+     * @param self this run of this node
      * @param settings limits and sizes
      * @param wallClockMillis milliseconds since 1970
      * @param nanoTime the broker's monotonic clock
@@ -91,7 +87,7 @@ final class RetainedReplica {
      * @param isSomebodyAway whether a known node is unreachable
      */
     RetainedReplica(
-            String nodeId,
+            NodeIdentity self,
             ClusterSettings settings,
             LongSupplier wallClockMillis,
             LongSupplier nanoTime,
@@ -101,17 +97,16 @@ final class RetainedReplica {
             BiPredicate<Peer, Frame> send,
             Consumer<Runnable> soon,
             BooleanSupplier isSomebodyAway) {
-        this.nodeId = nodeId;
         this.rowsPerFrame = settings.rowsPerFrame();
         this.frameBytes = settings.frameBytes();
-        this.wallClockMillis = wallClockMillis;
+        this.clock = new RetainedClock(self, wallClockMillis);
         this.nanoTime = nanoTime;
         this.local = local;
         this.execute = execute;
         this.broadcast = broadcast;
         this.soon = soon;
         this.isSomebodyAway = isSomebodyAway;
-        this.recoveredClock = wallClockMillis.getAsLong();
+        this.unversioned = new RetainedVersion(wallClockMillis.getAsLong(), self.nodeId());
         this.entries = new RetainedEntries(settings.clearedTopics(), settings.clearedBytes());
         this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
     }
@@ -128,7 +123,7 @@ final class RetainedReplica {
         if (version != null) {
             observe(version);
         }
-        entries.put(Entry.of(version == null ? new RetainedVersion(recoveredClock, nodeId) : version, message));
+        entries.put(Entry.of(version == null ? unversioned : version, message));
     }
 
     /** The store had the record of this removal. */
@@ -144,20 +139,17 @@ final class RetainedReplica {
      */
     void recoveredNote(byte[] note) {
         horizon.found(note);
+        clock.observe(horizon.latest());
     }
 
     private void observe(RetainedVersion version) {
-        observe(version.clock());
+        clock.observe(version.clock());
     }
 
-    /** Makes later changes of this node later than a clock of another node. */
-    void observe(long other) {
-        clock.accumulateAndGet(other, Math::max);
-    }
-
-    /** The latest clock of all changes known. */
-    long clock() {
-        return clock.get();
+    /** The clock of the changes of this node. */
+    @AnyThread
+    RetainedClock clock() {
+        return clock;
     }
 
     /**
@@ -171,9 +163,7 @@ final class RetainedReplica {
         if (storing.contains(message)) {
             return null;
         }
-        long wall = RetainedVersion.clockOf(wallClockMillis.getAsLong());
-        long next = clock.updateAndGet(last -> Math.min(FrameCodec.LAST_CLOCK, Math.max(wall, last + 1)));
-        RetainedVersion version = new RetainedVersion(next, nodeId);
+        RetainedVersion version = clock.next();
         changing.put(message.topic().value(), new Change(message, version));
         return version;
     }
@@ -363,7 +353,7 @@ final class RetainedReplica {
         } else if (message == null) {
             remove(topic, version);
         } else if (horizon.isForgotten(topic, version, sender)) {
-            RetainedVersion removal = new RetainedVersion(version.clock() + 1, nodeId);
+            RetainedVersion removal = RetainedHorizon.removalOf(version);
             remove(topic, removal);
             say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, removal, null));
         } else {

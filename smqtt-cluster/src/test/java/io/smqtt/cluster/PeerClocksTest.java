@@ -38,7 +38,7 @@ class PeerClocksTest {
 
     private PeerClocks clocks(long millis) {
         SimulatedNode node = new SimulatedNode(simulation, network, "a", 1, ClusterSettings.defaults());
-        return new PeerClocks(() -> millis, node.node().retained(), new PeerWarnings(logger));
+        return new PeerClocks(() -> millis, node.node().retained().clock(), new PeerWarnings(logger));
     }
 
     private List<String> warnings() {
@@ -91,7 +91,7 @@ class PeerClocksTest {
         SimulatedNode a = new SimulatedNode(simulation, network, "a", 1, ClusterSettings.defaults());
         SimulatedNode b = new SimulatedNode(simulation, network, "b", 1, ClusterSettings.defaults());
         simulation.run(WHILE);
-        a.node().retained().observe(FrameCodec.LAST_CLOCK);
+        a.node().retained().clock().observe(FrameCodec.LAST_CLOCK);
         a.retain("t", "of a");
         simulation.run(WHILE);
         b.retain("t", "of b"); // the greater name wins

@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.SimulatedNetwork.Faults;
 import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.List;
@@ -105,6 +106,48 @@ class RetainedStoreTest {
         simulation.run(WHILE);
 
         allRetain(Map.of("t", "last"));
+    }
+
+    /** The version of a removal that left nothing in the store is not given to a message of the next run. */
+    @Test
+    void twoRunsOfANodeGiveDifferentVersionsThoughItsClockWentBack() {
+        c.clockIsAhead(Duration.ofDays(3).toMillis());
+        c.retain("known to all", "x");
+        simulation.run(WHILE);
+        network.faults(new Faults(Duration.ZERO, Duration.ZERO, true, 1, 0, WHILE)); // all frames are lost
+        a.retain("t", "known to one node");
+        simulation.run(Duration.ofMillis(20));
+        network.faults(Faults.NONE);
+        c.clockIsAhead(0);
+        c.retain("t", "");
+        simulation.run(Duration.ofMillis(20));
+        assertThat(a.tree()).doesNotContainKey("t");
+        assertThat(c.store()).containsOnlyKeys("known to all");
+        c.crash();
+        c = restarted(c);
+        simulation.run(Duration.ofMillis(1)); // it has heard of no other node
+        c.retain("t", "new");
+        simulation.run(Duration.ofSeconds(20));
+
+        allRetain(c.tree());
+    }
+
+    @Test
+    void aMessageAfterARestartOfAllIsLaterThanForgottenRemovalsThoughTheClocksWentBack() {
+        stop(a, b, c);
+        settings = remembering(0);
+        start();
+        a.clockIsAhead(Duration.ofDays(3).toMillis());
+        a.retain("t", "old");
+        simulation.run(WHILE);
+        a.retain("t", "");
+        simulation.run(WHILE);
+        assertThat(a.store()).isEmpty();
+        restartAll();
+        a.retain("t", "new");
+        simulation.run(Duration.ofSeconds(20));
+
+        allRetain(Map.of("t", "new"));
     }
 
     @Test

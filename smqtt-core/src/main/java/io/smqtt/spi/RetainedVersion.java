@@ -5,7 +5,7 @@ package io.smqtt.spi;
  * The version of a retained message in a cluster, by a hybrid clock that follows the wall clock and always increases. Of two versions the
  * later one wins, on every node.
  *
- * @param clock milliseconds since 1970 in the upper 48 bits, a counter in the lower 16
+ * @param clock milliseconds since 1970 in the upper 48 bits, in the lower 16 a counter and random bits of the run of the node
  * @param nodeId the node on which it was retained: decides between equal clocks
  */
 public record RetainedVersion(long clock, String nodeId) implements Comparable<RetainedVersion> {
