@@ -11,10 +11,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
-/** Receives the answers of extensions: at once if they are available, else on the connection's event loop. */
+/**
+ * Receives the answers of extensions. An answer that is available is handled at once, in the call; no operator and no timer is created for
+ * it. Another one is handled later on the connection's event loop.
+ */
 final class Answers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
@@ -39,6 +43,23 @@ final class Answers {
         } catch (Exception | LinkageError | StackOverflowError e) { // the caller subscribes and gets the error there
             LOG.trace("the answer is an error", e);
             return null;
+        }
+    }
+
+    /**
+     * Whether a Mono without a value is already complete.
+     *
+     * @return false if it is not, or if it is an error
+     */
+    static boolean isComplete(Mono<Void> mono) {
+        if (!(mono instanceof Fuseable.ScalarCallable<?> finished)) {
+            return false;
+        }
+        try {
+            return finished.call() == null;
+        } catch (Exception | LinkageError | StackOverflowError e) { // the caller subscribes and gets the error there
+            LOG.trace("the answer is an error", e);
+            return false;
         }
     }
 
@@ -70,9 +91,15 @@ final class Answers {
      * Like {@link #await}, for an answer that must be handled in any case.
      *
      * @param gone takes the answer instead if the connection has ended in the meantime
-     * @return cancels the question when it is disposed of: no answer arrives, unless it is already in flight
+     * @return cancels the question when it is disposed of: no answer arrives, unless it is already in flight; disposed if the answer has
+     *     been handled
      */
     static <T> Disposable ask(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
+        T known = atHand(mono);
+        if (known != null) {
+            then.accept(known);
+            return Disposables.disposed();
+        }
         connection.await();
         return GuardedAnswer.of(mono)
                 .timeout(PATIENCE)

@@ -116,7 +116,7 @@ public final class ClientLog {
 
     private static Object key(InetSocketAddress from) {
         InetAddress address = from.getAddress();
-        return address == null ? "unknown addresses" : ClientNetwork.of(address).getHostAddress();
+        return address == null ? "unknown addresses" : ClientNetwork.of(address);
     }
 
     private static String text(ProtocolVersion version) {

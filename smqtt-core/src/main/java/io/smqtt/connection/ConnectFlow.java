@@ -188,7 +188,7 @@ public final class ConnectFlow {
         return Set.copyOf(all);
     }
 
-    /** Continues after a successful authentication. On the event loop, outside of decoding. */
+    /** Continues after a successful authentication. */
     void accepted(
             Connection connection,
             ConnectPacket packet,
@@ -306,13 +306,15 @@ public final class ConnectFlow {
     private void claim(Connection connection, Opening opening) {
         ClientIdentity client = opening.client;
         connection.link().connected();
-        Mono<ReasonCode> claimed = directory
-                .claim(client, opening.request.cleanStart())
-                .thenReturn(ReasonCode.SUCCESS)
-                .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason()));
+        Mono<Void> claimed = directory.claim(client, opening.request.cleanStart());
+        if (Answers.isComplete(claimed)) {
+            open(connection, opening);
+            return;
+        }
         Disposable question = Answers.ask(
                 connection,
-                claimed,
+                claimed.thenReturn(ReasonCode.SUCCESS)
+                        .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason())),
                 ReasonCode.SERVER_UNAVAILABLE,
                 outcome -> {
                     connection.withdrawal(null);
@@ -336,47 +338,77 @@ public final class ConnectFlow {
     }
 
     private void open(Connection connection, Opening opening) {
-        ClientIdentity client = opening.client;
         long granted = grantedExpirySeconds(opening);
         connection.await();
-        Future<?> patience = connection
-                .loop()
-                .routing()
-                .executor()
-                .schedule(
-                        () -> disconnector.refuse(
-                                connection, ReasonCode.SERVER_UNAVAILABLE, "the storage does not respond"),
-                        STORE_PATIENCE_SECONDS,
-                        TimeUnit.SECONDS);
+        OpeningReply reply = new OpeningReply(connection, opening, granted);
         registry.open(new SessionRequest(
-                client,
+                opening.client,
                 opening.request.cleanStart(),
                 granted,
                 opening.request.will(),
                 connection,
                 connection.loop().routing(),
-                new SessionRequest.Reply() {
-                    @Override
-                    public void opened(Session session, boolean sessionPresent) {
-                        patience.cancel(false);
-                        try {
-                            connected(connection, opening, session, sessionPresent, granted);
-                        } finally {
-                            directory.settled(client);
-                        }
-                    }
+                reply));
+        reply.limitWait();
+    }
 
-                    @Override
-                    public void refused(ReasonCode reason) {
-                        patience.cancel(false);
-                        try {
-                            connection.answered();
-                            disconnector.refuse(connection, reason, null);
-                        } finally {
-                            directory.settled(client);
-                        }
-                    }
-                }));
+    /** Takes the session of a client. Refuses the client when the session does not come in time. */
+    private final class OpeningReply implements SessionRequest.Reply {
+
+        private final Connection connection;
+        private final Opening opening;
+        private final long grantedExpiry;
+        private boolean replied;
+        private @Nullable Future<?> patience;
+
+        OpeningReply(Connection connection, Opening opening, long grantedExpiry) {
+            this.connection = connection;
+            this.opening = opening;
+            this.grantedExpiry = grantedExpiry;
+        }
+
+        /** Starts the timer, unless the session was there at once. */
+        void limitWait() {
+            if (!replied) {
+                patience = connection
+                        .loop()
+                        .routing()
+                        .executor()
+                        .schedule(this::tooLate, STORE_PATIENCE_SECONDS, TimeUnit.SECONDS);
+            }
+        }
+
+        private void tooLate() {
+            disconnector.refuse(connection, ReasonCode.SERVER_UNAVAILABLE, "the storage does not respond");
+        }
+
+        private void settle() {
+            replied = true;
+            if (patience != null) {
+                patience.cancel(false);
+            }
+        }
+
+        @Override
+        public void opened(Session session, boolean sessionPresent) {
+            settle();
+            try {
+                connected(connection, opening, session, sessionPresent, grantedExpiry);
+            } finally {
+                directory.settled(opening.client);
+            }
+        }
+
+        @Override
+        public void refused(ReasonCode reason) {
+            settle();
+            try {
+                connection.answered();
+                disconnector.refuse(connection, reason, null);
+            } finally {
+                directory.settled(opening.client);
+            }
+        }
     }
 
     private long grantedExpirySeconds(Opening opening) {
@@ -399,11 +431,13 @@ public final class ConnectFlow {
         MqttConfig mqtt = config.mqtt();
         int keepAlive = keepAliveSeconds(packet);
         int window = Math.min(config.limits().maxInFlight(), packet.receiveMaximum());
+        int fromClient = connection.isV5() ? mqtt.topicAliasMaximum() : 0;
+        int toClient = Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum());
         connection.connected(
                 session,
                 window,
-                new InboundAliases(mqtt.topicAliasMaximum()),
-                new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
+                fromClient == 0 ? null : new InboundAliases(fromClient),
+                toClient == 0 ? null : new OutboundAliases(toClient));
         connection.deadlines().keepAlive(keepAlive);
         boolean answered = connection
                 .output()

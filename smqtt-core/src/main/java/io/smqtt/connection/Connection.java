@@ -319,8 +319,9 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return connect;
     }
 
-    /** The client is accepted: the CONNACK is about to be sent. */
-    void connected(Session opened, int window, InboundAliases inbound, OutboundAliases towardsClient) {
+    /** The client is accepted: the CONNACK is about to be sent. No aliases are null. */
+    void connected(
+            Session opened, int window, @Nullable InboundAliases inbound, @Nullable OutboundAliases towardsClient) {
         connect = null;
         session = opened;
         sendMaximum = window;

@@ -12,10 +12,12 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class InboundAliases {
 
+    private static final @Nullable TopicName[] NOTHING = {};
+
     static final InboundAliases NONE = new InboundAliases(0);
 
     private final int maximum;
-    private @Nullable TopicName[] topics = {};
+    private @Nullable TopicName[] topics = NOTHING;
 
     InboundAliases(int maximum) {
         this.maximum = maximum;

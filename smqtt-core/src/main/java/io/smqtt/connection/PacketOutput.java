@@ -54,8 +54,8 @@ final class PacketOutput {
         problemInformation = packet.requestProblemInformation();
     }
 
-    /** Enables topic aliases. */
-    void aliases(OutboundAliases towardsClient) {
+    /** Enables topic aliases; null if the client accepts none. */
+    void aliases(@Nullable OutboundAliases towardsClient) {
         aliases = towardsClient;
     }
 

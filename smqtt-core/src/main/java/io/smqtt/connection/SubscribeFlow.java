@@ -290,7 +290,10 @@ public final class SubscribeFlow {
                 .subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
         connection.session().start(); // shared groups may have messages
         for (Subscription subscription : answer.wantRetained) {
-            connection.session().deliverRetained(router.retained().cursor(subscription.filter()), subscription);
+            TopicFilter filter = subscription.filter();
+            if (router.retained().mayMatch(filter)) { // else the session needs no outbound flow yet
+                connection.session().deliverRetained(router.retained().cursor(filter), subscription);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import com.github.benmanes.caffeine.cache.Scheduler;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.smqtt.message.LogText;
 import io.smqtt.thread.AnyThread;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -78,7 +79,7 @@ public final class LogLimiter {
     /**
      * Counts a message.
      *
-     * @param key what it is counted under; its text is shown with the number of suppressed messages
+     * @param key what it is counted under; its text, without the host name of an address, is shown with the number of suppressed messages
      * @return true if the message is to be logged
      */
     public boolean allows(Object key) {
@@ -97,7 +98,8 @@ public final class LogLimiter {
                     .log(
                             "{} more messages like these were suppressed within a minute: {}",
                             suppressed,
-                            LogText.escape(String.valueOf(key)));
+                            LogText.escape(
+                                    key instanceof InetAddress from ? from.getHostAddress() : String.valueOf(key)));
         }
     }
 

@@ -138,6 +138,17 @@ public final class RetainedMessages {
     }
 
     /**
+     * Whether a filter may match a message. Takes as long as one look-up, and allocates nothing.
+     *
+     * @param filter a topic filter, without share name
+     * @return false if it matches none; true for a filter with wildcards if there is any message
+     */
+    @AnyThread
+    public boolean mayMatch(TopicFilter filter) {
+        return filter.hasWildcard() ? !messages.isEmpty() : messages.containsKey(filter.value());
+    }
+
+    /**
      * Creates a cursor over the messages that a filter matches.
      *
      * @param filter a topic filter, without share name

@@ -104,6 +104,22 @@ class LateAnswersTest {
         assertThat(bench.registry.find("c")).isNull();
     }
 
+    /** CONNECT and SUBSCRIBE of a reconnecting client: one read, no task of the event loop and no timer. */
+    @Test
+    void answersThatAreAvailableAreHandledInTheSameRead() {
+        bench.open();
+        bench.channel
+                .pipeline()
+                .fireChannelRead(bench.encode(
+                        ConnectionBench.connect("c", MqttVersion.MQTT_5),
+                        subscribe("t", 0, 1),
+                        publish("t", "x", 1, 2)));
+        assertThat(bench.events).contains("connected c");
+        assertThat(bench.registry.find("c").subscriptions().size()).isEqualTo(1);
+        assertThat(bench.answers())
+                .containsExactly("CONNACK CONNECTION_ACCEPTED", "SUBACK 1", "PUBLISH t x", "PUBACK 2 0");
+    }
+
     @Test
     void aPartThatNeverAnswersIsTakenForOneThatFailed() {
         VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();

@@ -9,6 +9,8 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.github.benmanes.caffeine.cache.Scheduler;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -59,6 +61,17 @@ class LogLimiterTest {
 
         assertThat(logged())
                 .containsExactly("15 more messages like these were suppressed within a minute: all of them together");
+    }
+
+    @Test
+    void anAddressIsShownWithoutItsHostName() throws UnknownHostException {
+        limiter.allows(InetAddress.getByAddress("a.example", new byte[] {10, 0, 0, 1}));
+        limiter.allows(InetAddress.getByAddress(new byte[] {10, 0, 0, 1}));
+        limiter.allows(InetAddress.getByAddress("b.example", new byte[] {10, 0, 0, 1}));
+        nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+        limiter.settle();
+
+        assertThat(logged()).containsExactly("1 more messages like these were suppressed within a minute: 10.0.0.1");
     }
 
     @Test

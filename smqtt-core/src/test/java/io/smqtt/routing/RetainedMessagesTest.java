@@ -64,6 +64,17 @@ class RetainedMessagesTest {
     }
 
     @Test
+    void filtersThatMatchNothingAreRecognizedWithoutACursor() {
+        assertThat(retained.mayMatch(TopicFilter.of("a/#"))).isFalse();
+        retained.store(message("a/1", "x"));
+        assertThat(retained.mayMatch(TopicFilter.of("a/#"))).isTrue();
+        assertThat(retained.mayMatch(TopicFilter.of("a/1"))).isTrue();
+        assertThat(retained.mayMatch(TopicFilter.of("a/2"))).isFalse();
+        retained.store(message("a/1", ""));
+        assertThat(retained.mayMatch(TopicFilter.of("a/1"))).isFalse();
+    }
+
+    @Test
     void cursorSkipsExpiredMessages() {
         retained.store(expiring("a/1", 5));
         retained.store(message("a/2", "x"));
