@@ -44,6 +44,9 @@ public final class SmqttMain implements Runnable {
 
     private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
 
+    /** Lets Netty allocate direct memory that Java has not filled with zeros; the manifest opens {@code java.nio} for it. */
+    private static final String UNZEROED_MEMORY = "io.netty.tryReflectionSetAccessible";
+
     @Spec
     @Nullable
     CommandSpec spec;
@@ -58,6 +61,9 @@ public final class SmqttMain implements Runnable {
     public static void main(String[] args) {
         if (System.getProperty(LEAK_DETECTION) == null) { // Netty's own default samples buffers, for developers
             System.setProperty(LEAK_DETECTION, "disabled");
+        }
+        if (System.getProperty(UNZEROED_MEMORY) == null) {
+            System.setProperty(UNZEROED_MEMORY, "true");
         }
         System.exit(run(ProgramContext.ofProcess(), args));
     }

@@ -83,6 +83,15 @@ class JarsIT {
         }
     }
 
+    @Test
+    void theProgramOpensWhatDirectMemoryWithoutZerosNeeds() throws IOException {
+        try (JarFile jar =
+                new JarFile(HOME.resolve("smqtt-bootstrap/target/smqtt.jar").toFile())) {
+            assertThat(jar.getManifest().getMainAttributes().getValue("Add-Opens"))
+                    .isEqualTo("java.base/java.nio");
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("modules")
     void eachModuleHasItsNameAndPackagesBelowIt(String module) {
