@@ -29,6 +29,7 @@ public final class ApplicationMessage {
     private final long acceptedAtNanos;
     private final boolean timed;
     private final boolean expiryStated;
+    private final int footprintBytes;
     private final @Nullable String publisherId;
 
     /**
@@ -91,6 +92,7 @@ public final class ApplicationMessage {
         this.expiryIntervalSeconds = expiryIntervalSeconds;
         this.acceptedAtNanos = acceptedAtNanos;
         this.publisherId = publisherId;
+        this.footprintBytes = 96 + payload.size() + topic.utf8().length + properties.encodedBytes();
     }
 
     /**
@@ -226,7 +228,7 @@ public final class ApplicationMessage {
      * @return bytes of payload, topic and properties plus a fixed overhead
      */
     public int footprintBytes() {
-        return 96 + payload.size() + topic.utf8().length + properties.encodedBytes();
+        return footprintBytes;
     }
 
     @Override

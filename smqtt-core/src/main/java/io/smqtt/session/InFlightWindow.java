@@ -66,6 +66,8 @@ final class InFlightWindow {
     private @Nullable ApplicationMessage[] messages = new @Nullable ApplicationMessage[FIRST_CAPACITY];
     private @Nullable Subscription[] subscriptions = new @Nullable Subscription[FIRST_CAPACITY];
     private byte[] states = new byte[FIRST_CAPACITY];
+    private int[] footprints =
+            new int[FIRST_CAPACITY]; // so that an acknowledgement need not read the message, which is in no cache
     private long @Nullable [] numbers;
     private @Nullable RouteTicket @Nullable [] tickets; // of messages that are held back
     private @Nullable Stragglers stragglers; // their slots follow the ring's
@@ -145,7 +147,9 @@ final class InFlightWindow {
         subscriptions[slot] = subscription;
         states[slot] = qos == QoS.AT_LEAST_ONCE ? AWAITING_PUBACK : AWAITING_PUBREC;
         size++;
-        account(message.footprintBytes());
+        int footprint = message.footprintBytes();
+        footprints[slot] = footprint;
+        account(footprint);
         return tail++;
     }
 
@@ -284,6 +288,7 @@ final class InFlightWindow {
         subscriptions[from] = null;
         states[to] = states[from];
         states[from] = FREE;
+        footprints[to] = footprints[from];
         if (numbers != null) {
             numbers[to] = numbers[from];
         }
@@ -454,9 +459,8 @@ final class InFlightWindow {
     }
 
     private void forget(int slot) {
-        ApplicationMessage message = messages[slot];
-        if (message != null) {
-            account(-message.footprintBytes());
+        if (messages[slot] != null) {
+            account(-footprints[slot]);
             messages[slot] = null;
         }
         subscriptions[slot] = null;
@@ -505,6 +509,7 @@ final class InFlightWindow {
         @Nullable ApplicationMessage[] newMessages = new @Nullable ApplicationMessage[capacity + places];
         @Nullable Subscription[] newSubscriptions = new @Nullable Subscription[capacity + places];
         byte[] newStates = new byte[capacity + places];
+        int[] newFootprints = new int[capacity + places];
         long[] oldNumbers = numbers;
         long[] newNumbers = oldNumbers == null ? null : new long[capacity + places];
         @Nullable RouteTicket @Nullable [] oldTickets = tickets;
@@ -516,6 +521,7 @@ final class InFlightWindow {
             newMessages[to] = messages[from];
             newSubscriptions[to] = subscriptions[from];
             newStates[to] = states[from];
+            newFootprints[to] = footprints[from];
             if (newNumbers != null && oldNumbers != null) {
                 newNumbers[to] = oldNumbers[from];
             }
@@ -526,6 +532,7 @@ final class InFlightWindow {
         messages = newMessages;
         subscriptions = newSubscriptions;
         states = newStates;
+        footprints = newFootprints;
         numbers = newNumbers;
         tickets = newTickets;
         mask = capacity - 1;

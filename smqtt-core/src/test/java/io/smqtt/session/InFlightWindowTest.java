@@ -169,6 +169,10 @@ class InFlightWindowTest {
         assertThat(held()).isEqualTo(new ArrayList<>(model.keySet()));
         model.forEach(
                 (sequence, message) -> assertThat(window.message(sequence)).isSameAs(message));
+        assertThat(window.bytes())
+                .isEqualTo(model.values().stream()
+                        .mapToLong(ApplicationMessage::footprintBytes)
+                        .sum());
         window.clear();
         assertThat(window.size()).isZero();
         assertThat(budget.bytes()).isZero();
