@@ -26,9 +26,17 @@ public final class Matches {
     private SharedGroup[] groups = new SharedGroup[2];
     private int sharedSize;
     private int[] places = new int[0];
+    private final @Nullable RecentMatches recent;
 
     /** Creates an empty result. */
-    public Matches() {}
+    public Matches() {
+        this(null);
+    }
+
+    /** Creates the result of an event loop, which remembers those of its recent matches. */
+    Matches(@Nullable RecentMatches recent) {
+        this.recent = recent;
+    }
 
     /** Clears the result, and drops all references. {@link SubscriptionIndex#match} begins with this. */
     public void clear() {
@@ -170,6 +178,38 @@ public final class Matches {
     private void truncate(int kept) {
         Arrays.fill(subscriptions, kept, size, null);
         size = kept;
+    }
+
+    /** The results of recent matches; null if they are not remembered. */
+    @Nullable
+    RecentMatches recent() {
+        return recent;
+    }
+
+    /** Copies the subscriptions. */
+    Subscription[] subscriptions() {
+        return Arrays.copyOf(subscriptions, size);
+    }
+
+    /** The number of filters of the subscriptions. */
+    int filters() {
+        return filters;
+    }
+
+    /** Copies the groups. */
+    SharedGroup[] groups() {
+        return Arrays.copyOf(groups, sharedSize);
+    }
+
+    /** Fills an empty result with a few subscriptions of a number of filters, and a few groups. */
+    void set(Subscription[] remembered, int ofFilters, SharedGroup[] rememberedGroups) {
+        for (Subscription subscription : remembered) {
+            add(subscription);
+        }
+        filters = ofFilters;
+        for (SharedGroup group : rememberedGroups) {
+            add(group);
+        }
     }
 
     void add(Subscription subscription) {

@@ -58,7 +58,7 @@ public final class Router {
         }
         this.loops = List.copyOf(created);
         this.matchesByLoop = new Matches[created.size()];
-        Arrays.setAll(matchesByLoop, i -> new Matches());
+        Arrays.setAll(matchesByLoop, i -> new Matches(new RecentMatches()));
     }
 
     /**

@@ -181,6 +181,16 @@ public final class SubscriptionIndex {
     @AnyThread
     public void match(TopicName topic, Matches into) {
         into.clear();
+        RecentMatches recent = into.recent();
+        if (recent == null) {
+            search(topic, into);
+        } else if (!recent.recall(topic, version, into)) { // the version of before the search
+            search(topic, into);
+            recent.matched(topic, into);
+        }
+    }
+
+    private void search(TopicName topic, Matches into) {
         TopicScan levels = into.scan(topic);
         String text = levels.text();
         Object found = exact.find(levels.hash(), text, 0, text.length());

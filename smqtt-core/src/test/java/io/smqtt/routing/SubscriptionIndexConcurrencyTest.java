@@ -7,9 +7,11 @@ import io.smqtt.config.SharedStrategy;
 import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -48,8 +50,12 @@ class SubscriptionIndexConcurrencyTest {
                     () -> change(new RandomTopics(new Random(seed + 200), maxLevels, numbers), living), threads);
             CompletableFuture<?> both = CompletableFuture.allOf(first, second);
             Matches matches = new Matches();
+            Matches remembering = new Matches(new RecentMatches());
+            Map<String, TopicName> known = new HashMap<>();
             while (!both.isDone()) {
-                check(TopicName.of(topics.name()), matches);
+                TopicName topic = known.computeIfAbsent(topics.name(), TopicName::of);
+                check(topic, matches);
+                check(topic, remembering);
             }
             both.get(1, TimeUnit.MINUTES);
         } finally {

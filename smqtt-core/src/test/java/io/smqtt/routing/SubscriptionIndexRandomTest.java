@@ -25,6 +25,8 @@ class SubscriptionIndexRandomTest {
     private final List<String> keys = new ArrayList<>();
     private final SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
     private final Matches matches = new Matches();
+    private final Matches remembering = new Matches(new RecentMatches());
+    private final Map<String, TopicName> known = new HashMap<>();
     private long pairs;
 
     @ParameterizedTest
@@ -59,7 +61,7 @@ class SubscriptionIndexRandomTest {
                 }
             }
             for (int i = 0; i < 20; i++) {
-                check(TopicName.of(topics.name()));
+                check(known.computeIfAbsent(topics.name(), TopicName::of));
             }
         }
 
@@ -110,7 +112,15 @@ class SubscriptionIndexRandomTest {
         pairs += naive.size();
 
         index.match(topic, matches);
+        assertThat(found(matches)).as("%s", topic).isEqualTo(expected);
+        for (int i = 0; i < 3; i++) { // not known, then known, then remembered
+            index.match(topic, remembering);
+            assertThat(found(remembering)).as("%s", topic).isEqualTo(expected);
+            assertThat(remembering.filters()).isEqualTo(matches.filters());
+        }
+    }
 
+    private static Set<Subscription> found(Matches matches) {
         Set<Subscription> found = identitySet(List.of());
         for (int i = 0; i < matches.size(); i++) {
             assertThat(found.add(matches.get(i))).isTrue();
@@ -118,7 +128,7 @@ class SubscriptionIndexRandomTest {
         for (int i = 0; i < matches.sharedSize(); i++) {
             addMembers(matches.shared(i), found);
         }
-        assertThat(found).as("%s", topic).isEqualTo(expected);
+        return found;
     }
 
     private static void addMembers(SharedGroup group, Set<Subscription> found) {
