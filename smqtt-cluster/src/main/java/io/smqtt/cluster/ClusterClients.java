@@ -332,7 +332,7 @@ final class ClusterClients {
     private void granted(NodeIdentity from, Frame.Granted decision) {
         wire.heardClock(decision.clock());
         SessionReceiver receiver = receivingByClient.get(decision.clientId());
-        if (receiver != null && receiver.number() == decision.number() && !receiver.isOver()) {
+        if (receiver != null && !receiver.isOver()) { // possibly for another claim: the client opens its session now
             lose(receiver, () -> granted(from, decision));
             return;
         }
@@ -370,7 +370,7 @@ final class ClusterClients {
                     new Frame.SessionAck(part.number(), part.attempt(), from.epoch(), part.index(), false));
             return;
         }
-        if (isComing(state.clientId()) || sending.containsKey(state.clientId())) {
+        if (isComing(state.clientId()) || sending.containsKey(state.clientId()) || claims.isOpening(state.clientId())) {
             return; // said again
         }
         boolean replaces = from.equals(unfinished.remove(state.clientId()));

@@ -202,6 +202,57 @@ class SessionMoveTest {
         assertThat(answers).hasSize(1).containsNull();
     }
 
+    /** Two nodes have decided about two claims of a node, because they did not see the same nodes. */
+    @Test
+    void aSessionThatIsArrivingDoesNotReplaceTheOneThatAnotherClaimOpens() {
+        String clientId = decidedBy("c");
+        a.clients().open(clientId).messages().addAll(messages("one"));
+        network.cut("c", "b"); // the arriving session is not installed yet
+        b.claim(identity(clientId), answers::add);
+        ClientIdentity second = identity(clientId);
+        b.claim(second, answers::add);
+        simulation.run(Duration.ofSeconds(1));
+        grant(2, clientId);
+        assertThat(answers).hasSize(1).containsNull();
+
+        openAndMeet(clientId, second);
+    }
+
+    @Test
+    void aSessionDoesNotArriveWhileAnotherClaimOpensOne() {
+        String clientId = decidedBy("c");
+        a.clients().open(clientId).messages().addAll(messages("one"));
+        network.cut("a", "b");
+        network.cut("c", "b");
+        b.claim(identity(clientId), answers::add);
+        ClientIdentity second = identity(clientId);
+        b.claim(second, answers::add);
+        grant(2, clientId);
+        assertThat(answers).hasSize(1).containsNull();
+        network.healAll();
+        network.cut("c", "b");
+        simulation.run(Duration.ofSeconds(2));
+
+        openAndMeet(clientId, second);
+    }
+
+    private void grant(long claim, String clientId) {
+        simulation.run(Duration.ofMillis(1));
+        b.node().clients().accept(new NodeIdentity("c", 1), new Frame.Granted(claim, clientId, true, 1));
+    }
+
+    private void openAndMeet(String clientId, ClientIdentity claimed) {
+        b.clients().open(clientId).messages().addAll(messages("two"));
+        b.settled(claimed);
+        simulation.run(Duration.ofMillis(10));
+        network.healAll();
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(answers).hasSize(2).containsOnlyNulls();
+        assertThat(a.clients().sessions()).isEmpty();
+        assertThat(texts(b.clients().sessions().get(clientId))).containsExactlyInAnyOrder("one", "two");
+    }
+
     @Test
     void anArrivalThatWaitsIsAbandonedWithItsSender() {
         String clientId = decidedBy("b");
