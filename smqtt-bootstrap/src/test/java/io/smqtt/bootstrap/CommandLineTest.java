@@ -7,6 +7,8 @@ import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.migrate.legacy.LegacyConfig;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.LifecycleObserver;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -519,6 +522,26 @@ class CommandLineTest {
         assertThat(broker.started().storage().dir()).doesNotExist();
         assertThat(directory).isEmptyDirectory();
         assertThat(broker.closedWithin).isNotNull();
+    }
+
+    /** The class archive has the classes of a CONNECT only if clients get through while the training run is up. */
+    @Test
+    void warmUpLetsClientsOfBothVersionsThrough() {
+        List<String> connected = new CopyOnWriteArrayList<>();
+        starter = (config, legacy, beforehand) -> BrokerStarter.start(
+                config,
+                legacy,
+                builder -> builder.observer(new LifecycleObserver() {
+                    @Override
+                    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+                        connected.add(client.version().name());
+                    }
+                }));
+
+        assertThat(run("warm-up")).isEqualTo(ExitCode.OK);
+
+        assertThat(connected).containsExactly("MQTT_5", "MQTT_3_1_1");
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
     private int run(String... args) {
