@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,10 +31,10 @@ final class RetainedEntries {
 
     private final int maxCleared;
     private final long maxClearedBytes;
+    private final Consumer<Entry> dropped;
     private final List<Map<String, Entry>> parts = new ArrayList<>();
     private final long[] hashes = new long[PARTS];
     private final long[] latest = new long[PARTS]; // or UNKNOWN
-    private List<Entry> dropped = new ArrayList<>();
     private final TreeSet<Entry> cleared =
             new TreeSet<>(Comparator.comparing(Entry::version).thenComparing(Entry::topic));
     private long clearedBytes;
@@ -136,10 +137,12 @@ final class RetainedEntries {
      *
      * @param maxCleared the maximum number of topics without a message
      * @param maxClearedBytes the approximate maximum bytes of these
+     * @param dropped called with each entry that is dropped
      */
-    RetainedEntries(int maxCleared, long maxClearedBytes) {
+    RetainedEntries(int maxCleared, long maxClearedBytes, Consumer<Entry> dropped) {
         this.maxCleared = maxCleared;
         this.maxClearedBytes = maxClearedBytes;
+        this.dropped = dropped;
         for (int i = 0; i < PARTS; i++) {
             parts.add(new ConcurrentHashMap<>());
         }
@@ -170,18 +173,7 @@ final class RetainedEntries {
     private void drop(Entry entry) {
         int part = partOf(entry.topic());
         account(part, parts.get(part).remove(entry.topic()), -1);
-        dropped.add(entry);
-    }
-
-    /** Removals that were dropped since the last call. */
-    List<Entry> takeDropped() {
-        List<Entry> taken = dropped;
-        dropped = taken.isEmpty() ? taken : new ArrayList<>();
-        return taken;
-    }
-
-    int dropped() {
-        return dropped.size();
+        dropped.accept(entry);
     }
 
     /** The latest clock of the entries of a partition; 0 if there are none. */

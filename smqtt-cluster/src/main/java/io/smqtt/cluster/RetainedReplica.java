@@ -67,6 +67,9 @@ final class RetainedReplica {
     private long earliestMillis;
     private long notedAtNanos;
 
+    /** Topics whose removals were forgotten, and are still in the store. */
+    private List<String> forgotten = new ArrayList<>();
+
     private final RetainedClock clock;
 
     /** A version before those of all changes, and after those of messages that were found at earlier starts. */
@@ -107,7 +110,7 @@ final class RetainedReplica {
         this.soon = soon;
         this.isSomebodyAway = isSomebodyAway;
         this.unversioned = new RetainedVersion(wallClockMillis.getAsLong(), self.nodeId());
-        this.entries = new RetainedEntries(settings.clearedTopics(), settings.clearedBytes());
+        this.entries = new RetainedEntries(settings.clearedTopics(), settings.clearedBytes(), this::forget);
         this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
     }
 
@@ -399,18 +402,20 @@ final class RetainedReplica {
         note(now);
     }
 
+    /** The entry of a topic without a message was dropped: from now on the horizon stands for it. */
+    private void forget(Entry entry) {
+        if (entry.isRemoved()) {
+            horizon.forgot(entry.version());
+        }
+        forgotten.add(entry.topic());
+    }
+
     /** Stores what is known of forgotten removals, and then removes their records. */
     private void note(long nowNanos) {
-        List<Entry> forgotten = entries.takeDropped();
-        for (Entry entry : forgotten) {
-            if (entry.isRemoved()) {
-                horizon.forgot(entry.version());
-            }
-        }
         if (!forgotten.isEmpty() || (horizon.isChanged() && nowNanos - notedAtNanos >= NOTE_NANOS)) {
             notedAtNanos = nowNanos;
-            local.noteRetained(
-                    horizon.toNote(), forgotten.stream().map(Entry::topic).toList());
+            local.noteRetained(horizon.toNote(), forgotten);
+            forgotten = new ArrayList<>();
         }
     }
 

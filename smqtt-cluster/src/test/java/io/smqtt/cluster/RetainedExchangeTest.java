@@ -22,7 +22,7 @@ class RetainedExchangeTest {
     private static final long SECOND = 1_000_000_000L;
 
     private final Peer peer = new Peer() {};
-    private final RetainedEntries entries = new RetainedEntries(10, 10_000);
+    private final RetainedEntries entries = new RetainedEntries(10, 10_000, dropped -> {});
     private final Deque<Runnable> turns = new ArrayDeque<>();
     private final List<Frame> sent = new ArrayList<>();
     private int offered;

@@ -232,6 +232,30 @@ class RetainedReplicaTest {
     }
 
     @Test
+    void aMessageThatComesJustAfterItsRemovalWasForgottenIsRemovedToo() {
+        ClusterSettings settings = remembering(0, Long.MAX_VALUE);
+        SimulatedNode a = node("a", settings);
+        SimulatedNode b = node("b", settings);
+        simulation.run(WHILE);
+        b.retain("t", "x");
+        simulation.run(WHILE);
+        RetainedRow row = Objects.requireNonNull(entry(b, "t").row());
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(WHILE);
+        a.retain("t", "");
+        simulation.run(Duration.ofMillis(1)); // forgotten, and no tick since
+        assertThat(entries(a).get("t")).isNull();
+        a.node().retained().accept(b.process(), "b", new Frame.RetainedUpdate(List.of(row)));
+        simulation.run(WHILE);
+        network.healAll();
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(a.tree()).isEmpty();
+        assertThat(b.tree()).isEmpty();
+    }
+
+    @Test
     void whatWasRetainedWhileApartStaysThoughItIsOlderThanAForgottenRemoval() {
         ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
         SimulatedNode a = node("a", settings);
