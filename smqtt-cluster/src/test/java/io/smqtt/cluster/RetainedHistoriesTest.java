@@ -60,19 +60,41 @@ class RetainedHistoriesTest {
             }
             heal();
             simulation.run(Duration.ofSeconds(20));
-            Map<String, String> agreed = nodes.get(0).tree();
-            for (SimulatedNode node : nodes) {
-                assertThat(node.tree()).as("%s", node.nodeId()).isEqualTo(agreed);
+            allRetain(agreed());
+            theLastWordStays(Duration.ofSeconds(1));
+            if (random.nextBoolean()) {
+                restartAll();
+                theLastWordStays(Duration.ofSeconds(20));
             }
-            theLastWordStays();
         }
 
-        /** Once all is calm, what is retained last stays, wherever that is, even if clocks differ. */
-        private void theLastWordStays() {
-            Map<String, String> expected = new TreeMap<>(nodes.get(0).tree());
+        private Map<String, String> agreed() {
+            return new TreeMap<>(nodes.get(0).tree());
+        }
+
+        private void allRetain(Map<String, String> expected) {
+            for (SimulatedNode node : nodes) {
+                assertThat(node.tree()).as("%s", node.nodeId()).isEqualTo(expected);
+            }
+        }
+
+        /** With their stores and other clocks. */
+        private void restartAll() {
+            nodes.forEach(SimulatedNode::crash);
+            nodes.replaceAll(stopped -> {
+                SimulatedNode node = startWithClock(stopped.nodeId());
+                node.recover(stopped.store(), stopped.note());
+                return node;
+            });
+            simulation.run(Duration.ofMillis(1));
+        }
+
+        /** Once all nodes retain the same, what is retained last stays, wherever that is, even if clocks differ. */
+        private void theLastWordStays(Duration until) {
+            Map<String, String> expected = agreed();
             for (int topic = 0; topic < TOPICS; topic += 2) {
                 SimulatedNode node = nodes.get(random.nextInt(nodes.size()));
-                String payload = random.nextInt(3) == 0 ? "" : "last " + topic;
+                String payload = random.nextInt(3) == 0 ? "" : "last " + ++number;
                 node.retain("t/" + topic, payload);
                 if (payload.isEmpty()) {
                     expected.remove("t/" + topic);
@@ -80,10 +102,8 @@ class RetainedHistoriesTest {
                     expected.put("t/" + topic, payload);
                 }
             }
-            simulation.run(Duration.ofSeconds(1));
-            for (SimulatedNode node : nodes) {
-                assertThat(node.tree()).as("%s", node.nodeId()).isEqualTo(expected);
-            }
+            simulation.run(until);
+            allRetain(expected);
             if (settings.clearedTopics() < TOPICS) { // what is forgotten depends on the order in which it came
                 simulation.run(Duration.ofSeconds(10));
             }

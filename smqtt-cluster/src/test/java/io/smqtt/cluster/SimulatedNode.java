@@ -398,6 +398,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         ApplicationMessage message =
                 ApplicationMessage.builder(topic).payload(payload).retain(true).build();
         messages.put(topic, message);
+        store.put(topic, new Stored(payload, null));
         node.execute(() -> node.retained().recovered(message, null));
     }
 
