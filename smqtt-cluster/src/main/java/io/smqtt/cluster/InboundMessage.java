@@ -24,6 +24,7 @@ final class InboundMessage implements RouteTicket, RouteScope {
     private final long sequence;
     private final ForwardedMessage forwarded;
     private final boolean paced;
+    private final boolean parked;
 
     @SuppressWarnings("UnusedVariable") // counted by HOLDS
     private volatile int holds = 1;
@@ -36,9 +37,11 @@ final class InboundMessage implements RouteTicket, RouteScope {
      * @param batch its batch
      * @param sequence its number
      * @param forwarded the message
+     * @param parked whether it has waited for this node; an earlier run of this node may have had it
      * @param paced whether it is taken at the pace of the clients
      */
-    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded, boolean paced) {
+    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded, boolean parked, boolean paced) {
+        this.parked = parked;
         this.paced = paced && isAwaited(forwarded);
         this.batch = batch;
         this.sequence = sequence;
@@ -132,6 +135,16 @@ final class InboundMessage implements RouteTicket, RouteScope {
     @Override
     public boolean mayBeSlowed() {
         return false; // acknowledgements are cumulative
+    }
+
+    @Override
+    public boolean mayComeAgain() {
+        return forwarded.message().qos() == QoS.EXACTLY_ONCE;
+    }
+
+    @Override
+    public boolean mayHaveCome() {
+        return parked && mayComeAgain();
     }
 
     @Override

@@ -117,7 +117,7 @@ final class PeerInbox {
         List<InboundMessage> fresh = new ArrayList<>(next.size());
         for (ForwardedMessage message : next) {
             sequence++;
-            InboundMessage inbound = new InboundMessage(taken, sequence, message, slowly);
+            InboundMessage inbound = new InboundMessage(taken, sequence, message, batch.parked(), slowly);
             Boolean earlier = earlier(taken, sequence, message.message());
             if (earlier == null || !batch.parked()) {
                 fresh.add(inbound);

@@ -19,6 +19,7 @@ final class LoopbackHub {
     private final ExecutorService thread = Executors.newSingleThreadExecutor(new DefaultThreadFactory("hub", true));
     private final List<End> ends = new CopyOnWriteArrayList<>();
     private final Set<Set<String>> cuts = new HashSet<>();
+    private final Set<List<String>> lossy = new HashSet<>();
     private final Map<String, End> ended = new HashMap<>();
 
     ClusterTransport transport(String name) {
@@ -38,6 +39,16 @@ final class LoopbackHub {
     /** Two nodes do not reach each other, and never did. */
     void neverMeet(String one, String other) {
         thread.execute(() -> cuts.add(Set.of(one, other)));
+    }
+
+    /** Frames of one node to another one are lost from now on, which nobody notices yet. */
+    void lose(String from, String to) {
+        thread.execute(() -> lossy.add(List.of(from, to)));
+    }
+
+    /** Frames of one node to another one are carried again. */
+    void carry(String from, String to) {
+        thread.execute(() -> lossy.remove(List.of(from, to)));
     }
 
     /** A node ends, which nobody notices yet. */
@@ -101,7 +112,8 @@ final class LoopbackHub {
         public boolean send(Peer peer, byte[] frame, boolean bulk) {
             thread.execute(() -> {
                 End to = (End) peer;
-                if (ends.contains(this) && ends.contains(to) && !cuts.contains(Set.of(name, to.name))) {
+                boolean arrives = !cuts.contains(Set.of(name, to.name)) && !lossy.contains(List.of(name, to.name));
+                if (arrives && ends.contains(this) && ends.contains(to)) {
                     to.handler.received(this, frame);
                 }
             });

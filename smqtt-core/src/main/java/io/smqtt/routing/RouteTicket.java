@@ -110,6 +110,27 @@ public interface RouteTicket {
         return false;
     }
 
+    /**
+     * Whether the message is routed once more if this broker ends without having acknowledged it: a relay sends it again. A stored session
+     * then remembers that it has taken it.
+     *
+     * @return false for a publisher that knows the message by its packet identifier, and below QoS 2
+     */
+    @AnyThread
+    default boolean mayComeAgain() {
+        return false;
+    }
+
+    /**
+     * Whether the message may have been routed before this broker was started.
+     *
+     * @return true if a session must check whether it has taken the message
+     */
+    @AnyThread
+    default boolean mayHaveCome() {
+        return false;
+    }
+
     /** Reports that a delivery of the message was queued. Called during routing, or while the ticket is held; most tickets ignore it. */
     default void queued() {}
 

@@ -171,6 +171,9 @@ final class DurableQueue extends Backlog {
         }
         StoreLoop loop = rows.loop();
         loop.writer().putMessage(rows.number(), stored);
+        if (qos == QoS.EXACTLY_ONCE && ticket.mayComeAgain()) {
+            rows.took(stored);
+        }
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }

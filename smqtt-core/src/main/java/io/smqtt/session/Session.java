@@ -12,6 +12,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
@@ -247,7 +248,9 @@ public final class Session extends SessionContext {
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
-        if (intake == null) {
+        if (wasTaken(message, subscription, ticket)) {
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+        } else if (intake == null) {
             take(message, subscription, ticket);
         } else {
             intake.deliver(message, subscription, ticket);
@@ -257,11 +260,18 @@ public final class Session extends SessionContext {
     @Override
     public void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
-        if (intake == null) {
+        if (wasTaken(message, subscription, ticket)) {
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+        } else if (intake == null) {
             take(message, subscription, ticket);
         } else {
             intake.deliverPassedOn(message, subscription, ticket);
         }
+    }
+
+    /** Whether the session had taken a message before a crash of this node, which has not told the message's node. */
+    private boolean wasTaken(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        return record != null && record.hadTaken(message, subscription, ticket);
     }
 
     /** The intake, which holds back messages and skips those that another node has taken. */

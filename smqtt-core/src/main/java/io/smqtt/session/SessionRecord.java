@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
@@ -191,6 +192,14 @@ final class SessionRecord {
     /** The time when the will is due, by the store's clock. */
     long willAtMillis() {
         return willAtMillis;
+    }
+
+    /** Whether the session had taken a message before this broker was started; see {@link TakenNotes}. */
+    boolean hadTaken(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        TakenBefore before = stores.takenBefore();
+        return !before.isEmpty()
+                && ticket.mayHaveCome()
+                && before.knows(TakenNotes.delivery(number, TakenMessages.idOf(message, subscription)));
     }
 
     private void writeHeader() {

@@ -216,8 +216,10 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void note(String name, byte[] note) {
+        Stores stores = resources.stores();
         RetainedVersions versions = retained.versions();
-        if (versions != null) {
+        boolean isOfSessions = stores != null && stores.takenBefore().found(name, note);
+        if (!isOfSessions && versions != null) {
             versions.foundNote(name, note);
         }
     }

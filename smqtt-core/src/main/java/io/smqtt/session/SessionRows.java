@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredMessage;
 import io.smqtt.thread.OnEventLoop;
 
 /** Where the rows of one session are: its number in the store, and the writes of the event loop that owns it now. */
@@ -27,6 +29,14 @@ final class SessionRows {
     /** The writes of the session's current event loop. */
     StoreLoop loop() {
         return stores.of(session.owner());
+    }
+
+    /** Records a message of another node, which was submitted last, so that its repetition is known after a restart. */
+    void took(StoredMessage stored) {
+        long id = TakenMessages.idOf(stored);
+        if (id != ApplicationMessage.NO_ID) {
+            loop().took(TakenNotes.delivery(number, id));
+        }
     }
 
     StoreWriter writer() {

@@ -41,6 +41,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private final boolean stable;
     private final Runnable flushTask = this::flushAtEnd;
     private @Nullable StoreWriter opened;
+    private TakenNotes taken = new TakenNotes("");
     private long settled;
     private final Runnable turnTask = this::turn;
     private final List<WriteBehindWindow> writeBehind = new ArrayList<>();
@@ -99,10 +100,20 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return stable;
     }
 
-    /** Opens the writer after the store was read, and before the loop writes. */
+    /**
+     * Opens the writer after the store was read, and before the loop writes.
+     *
+     * @param notes the notes of the loop
+     */
     @AnyThread
-    void open(BrokerStore store) {
+    void open(BrokerStore store, TakenNotes notes) {
+        taken = notes;
         opened = store.writer(executor, this);
+    }
+
+    /** Records a delivery whose message was submitted last; see {@link TakenNotes}. */
+    void took(long delivery) {
+        taken.took(delivery);
     }
 
     /** The writer, for an operation that is submitted at once: it is flushed at the end of this pass. */
@@ -254,13 +265,18 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private void flushAtEnd() {
         flushQueued = false;
-        written().flush();
+        flush();
     }
 
     /** Flushes submitted operations: they precede all that are submitted on another event loop later. */
     public void flush() {
-        if (opened != null) {
-            opened.flush();
+        StoreWriter writer = opened;
+        if (writer != null) {
+            StoreWaiter note = taken.write(writer);
+            if (note != null) {
+                watch(note);
+            }
+            writer.flush();
         }
     }
 

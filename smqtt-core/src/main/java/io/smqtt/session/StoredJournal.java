@@ -49,6 +49,9 @@ final class StoredJournal extends DeliveryJournal {
         StoredMessage stored = numbered(sequence, qos);
         if (!queue.joint().offer(stored, sequence, ticket)) {
             rows.loop().writer().putMessage(rows.number(), stored);
+            if (ticket.mayComeAgain()) {
+                rows.took(stored);
+            }
             awaitSafety(sequence, QueueStep.SENT_APPENDED);
             await(ticket);
         }

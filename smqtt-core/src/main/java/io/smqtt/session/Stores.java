@@ -23,6 +23,7 @@ public final class Stores {
     private final BrokerStore store;
     private final List<StoreLoop> loops;
     private final boolean waits;
+    private final TakenBefore takenBefore = new TakenBefore();
 
     /**
      * Combines a store and the event loops.
@@ -65,7 +66,15 @@ public final class Stores {
 
     /** Opens the writers, after the store was read. */
     void open() {
-        loops.forEach(loop -> loop.open(store));
+        List<TakenNotes> notes = takenBefore.open(loops.size());
+        for (int i = 0; i < notes.size(); i++) {
+            loops.get(i).open(store, notes.get(i));
+        }
+    }
+
+    /** The messages of other nodes that the sessions had taken before the start. */
+    TakenBefore takenBefore() {
+        return takenBefore;
     }
 
     /**

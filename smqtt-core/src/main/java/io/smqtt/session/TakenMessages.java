@@ -82,7 +82,7 @@ final class TakenMessages {
         values.setRelease(set, value);
     }
 
-    private static long value(long sessionKey, long deliveryId) {
+    static long value(long sessionKey, long deliveryId) {
         long mixed = (deliveryId ^ (deliveryId >>> 32)) * SPREAD;
         long value =
                 (mixed ^ (mixed >>> 29)) * sessionKey; // the key is odd: different deliveries have different values

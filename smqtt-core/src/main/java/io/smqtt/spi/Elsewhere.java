@@ -5,7 +5,7 @@ package io.smqtt.spi;
 public enum Elsewhere {
     /** It waited in a session that moved to another node, where a new delivery began. */
     MOVED,
-    /** The session got the same message by another node. */
+    /** The session got the same message by another node, or before a crash of this one. */
     DUPLICATE,
     /**
      * It was sent to another node, for a member of a shared group there, and that node failed before it answered. It may have the message,

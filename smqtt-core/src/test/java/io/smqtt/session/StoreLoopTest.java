@@ -51,7 +51,7 @@ class StoreLoopTest {
                 BrokerStore.class.getClassLoader(),
                 new Class<?>[] {BrokerStore.class},
                 (proxy, method, arguments) -> method.getName().equals("writer") ? writer : null);
-        loop.open(store);
+        loop.open(store, new TakenNotes("taken/0/"));
     }
 
     private void await(int count) {

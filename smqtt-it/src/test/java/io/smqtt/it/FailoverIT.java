@@ -18,16 +18,18 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The node of clients with stored sessions is killed under load. The clients move to another node, where they get a session and subscribe
- * again, and the dead node returns with their old sessions. Nothing that was acknowledged to its publisher is lost, and messages come again
- * only if they were in flight when the node was killed: at QoS 2 those whose exchange with the client was complete and whose acknowledgement
- * to the publisher's node was not. {@code -Dsmqtt.failovers=6} makes it long.
+ * again, and the dead node returns with their old sessions. Nothing that was acknowledged to its publisher is lost. QoS 2 messages come
+ * once; QoS 1 messages come again only if they were in flight when the node was killed. {@code -Dsmqtt.failovers=6} makes it long.
  */
 class FailoverIT {
 
     private static final int FAILOVERS = Integer.getInteger("smqtt.failovers", 1);
     private static final int PUBLISHING = 2;
     private static final int SUBSCRIBERS = 8;
-    private static final Duration PACE = Duration.ofMillis(5);
+
+    /** So slow that the node remembers all deliveries since the failure, 65,536 of each event loop, also if the merge takes a minute. */
+    private static final Duration PACE = Duration.ofMillis(10);
+
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
     private static final int PROGRESS = 300;
 
@@ -175,7 +177,9 @@ class FailoverIT {
         String name = subscriber.getName();
         // a client that accepts a QoS 2 message, and discards it with its session, has had it
         assertThat(subscriber.discarded()).as(name).containsAll(missing(subscriber));
-        assertThat(repeated(subscriber)).as(name).isLessThanOrEqualTo(FAILOVERS * JournalClient.WINDOW);
+        assertThat(repeated(subscriber))
+                .as(name)
+                .isLessThanOrEqualTo(subscriber.qos() == 2 ? 0 : FAILOVERS * JournalClient.WINDOW);
         assertThat(subscriber.sessions()).as(name).isEqualTo(1 + FAILOVERS);
     }
 }

@@ -128,7 +128,7 @@ class MetricReferenceTest {
             | `elsewhere`: `moved` | a session moves to another node: its queued messages |
             | `matched`: `moved` | the session arrives there: the messages that came with it, and for a stored session also the messages that were sent to the client and not acknowledged |
             | `elsewhere`: `sent_before` | such a message, or one from before a restart, is about to be sent again: it was counted as delivered the first time |
-            | `elsewhere`: `duplicate` | a session got a message from two nodes, because the session moved at that time or was claimed on both sides of a network partition; the message is delivered once |
+            | `elsewhere`: `duplicate` | a session got a message from two nodes, because the session moved at that time or was claimed on both sides of a network partition; or from one node again, after a crash of its own node; the message is delivered once |
             | `elsewhere`: `unconfirmed`, `matched`: `repeated` | a node fails before it has confirmed a message for a member of a shared group, and another member gets the message: as many of both |
             | `matched`: `repeated` alone | a member of a group could not keep a message, which returns to its origin and is routed again; or a session that was claimed on both sides of a partition had already sent it to its client |
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import io.smqtt.test.store.ManualStore;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** A node is killed before it has acknowledged QoS 2 messages of another node, which its stored sessions have. */
+class ReceiverCrashTest {
+
+    private static final String TOPIC = "crash";
+
+    private final LoopbackHub hub = new LoopbackHub();
+    private ManualStore store = new ManualStore(System::nanoTime);
+
+    private TestBroker start(String nodeId, @Nullable ManualStore with) {
+        ClusterConfig config = ClusterConfig.builder()
+                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .build();
+        ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
+        return TestBroker.builder()
+                .parts(parts -> parts.module(module).store(with))
+                .start();
+    }
+
+    private static RawClient subscriber(TestBroker broker, boolean present) {
+        RawClient client = broker.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        ConnectBytes connect = ConnectBytes.of("subscriber").persistent(1_000);
+        connect.properties().receiveMaximum(1);
+        assertThat(client.connect(connect).sessionPresent()).isEqualTo(present);
+        return client;
+    }
+
+    /** Publishes at QoS 2; the answer is not awaited. */
+    private static void publish(RawClient publisher, String... payloads) {
+        for (String payload : payloads) {
+            publisher.send(PublishBytes.to(TOPIC).payload(payload).qos(2, publisher.nextPacketId()));
+        }
+    }
+
+    private static void complete(RawClient subscriber, String payload, boolean again) {
+        ReceivedPacket publish = subscriber.expect(MqttMessageType.PUBLISH);
+        assertThat(publish.text()).isEqualTo(payload);
+        assertThat(publish.dup()).isEqualTo(again);
+        subscriber.pubRecAndComp(publish);
+    }
+
+    /** The node ends as a killed process does, and the other one notices. */
+    private void kill(TestBroker receiver) {
+        store.kill();
+        hub.crash("receiver");
+        hub.noticed("receiver");
+        receiver.close();
+        hub.carry("receiver", "sender");
+        store = store.reopened(System::nanoTime);
+    }
+
+    @Test
+    void whatASessionHadTakenIsNotDeliveredAgain() {
+        try (TestBroker sender = start("sender", null);
+                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
+            publisher.deadline(BrokerCluster.PATIENCE);
+            TestBroker receiver = start("receiver", store);
+            RawClient first = subscriber(receiver, false);
+            first.subscribe(TOPIC, 2);
+            hub.lose("receiver", "sender");
+            publish(publisher, "completed", "sent", "waiting");
+            complete(first, "completed", false);
+            assertThat(first.expect(MqttMessageType.PUBLISH).text()).isEqualTo("sent");
+            await().until(() -> payloads().equals(List.of("sent", "waiting")));
+            kill(receiver);
+            publish(publisher, "after");
+            for (int i = 0; i < 4; i++) {
+                publisher.expect(MqttMessageType.PUBREC);
+            }
+
+            receiver = start("receiver", store);
+            RawClient second = subscriber(receiver, true);
+            complete(second, "sent", true);
+            complete(second, "waiting", false);
+            complete(second, "after", false);
+            second.expectNothing();
+            receiver.close();
+        }
+    }
+
+    /** A message that was not committed when the node was killed is delivered. */
+    @Test
+    void whatWasNotCommittedIsDelivered() {
+        try (TestBroker sender = start("sender", null);
+                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
+            publisher.deadline(BrokerCluster.PATIENCE);
+            TestBroker receiver = start("receiver", store);
+            subscriber(receiver, false).subscribe(TOPIC, 2);
+            store.hold();
+            publish(publisher, "lost");
+            ManualStore held = store;
+            await().until(() -> held.pending() > 0);
+            kill(receiver);
+            publisher.expect(MqttMessageType.PUBREC);
+
+            receiver = start("receiver", store);
+            RawClient second = subscriber(receiver, true);
+            complete(second, "lost", false);
+            second.expectNothing();
+            receiver.close();
+        }
+    }
+
+    private List<String> payloads() {
+        return store.messages("subscriber").stream()
+                .map(stored -> stored.message().payload().asString())
+                .toList();
+    }
+}
