@@ -16,7 +16,6 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -208,18 +207,18 @@ class LeftOutClaimTest {
     @Test
     void anotherNodeDiscardsIt() {
         leftOut("a", "alice", null, LONG);
-        List<String> replies = new ArrayList<>();
+        RecordedReplies replies = new RecordedReplies();
 
-        bench.registry.depart("a", true, "mallory", replies(replies));
+        bench.registry.depart("a", true, "mallory", replies);
         run();
-        assertThat(replies).containsExactly("refused");
-        bench.registry.depart("a", false, "alice", replies(replies));
+        assertThat(replies.names).containsExactly("refused");
+        bench.registry.depart("a", false, "alice", replies);
         run();
-        assertThat(replies).containsExactly("refused", "busy");
-        bench.registry.depart("a", true, "alice", replies(replies));
+        assertThat(replies.names).containsExactly("refused", "busy");
+        bench.registry.depart("a", true, "alice", replies);
         run();
 
-        assertThat(replies).containsExactly("refused", "busy", "gone");
+        assertThat(replies.names).containsExactly("refused", "busy", "gone");
         assertThat(store.removed).containsExactly(7L);
         assertThat(bench.registry.budget().leftOut()).isZero();
         assertThat(bench.registry.budget().bytes()).isZero();
@@ -268,29 +267,5 @@ class LeftOutClaimTest {
         assertThat(bench.registry.budget().leftOut()).isZero();
         bench.pass(Duration.ofSeconds(1));
         assertThat(outcome.session.hasEnded()).isFalse();
-    }
-
-    private static SessionDeparture.Reply replies(List<String> replies) {
-        return new SessionDeparture.Reply() {
-            @Override
-            public void gone() {
-                replies.add("gone");
-            }
-
-            @Override
-            public void refused() {
-                replies.add("refused");
-            }
-
-            @Override
-            public void busy() {
-                replies.add("busy");
-            }
-
-            @Override
-            public void departing(SessionDeparture session) {
-                replies.add("departing");
-            }
-        };
     }
 }

@@ -13,7 +13,6 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.topic.TopicFilter;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -22,7 +21,6 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,8 +37,7 @@ class SessionPhaseTest {
     private final RecordingSink first = new RecordingSink();
     private final RecordingSink second = new RecordingSink();
     private final RecordingSink newcomer = new RecordingSink();
-    private final List<String> replies = new ArrayList<>();
-    private @Nullable SessionDeparture departure;
+    private final RecordedReplies replies = new RecordedReplies();
 
     // --- the table
 
@@ -158,28 +155,7 @@ class SessionPhaseTest {
     }
 
     private void depart() {
-        bench.registry.depart("c", false, null, new SessionDeparture.Reply() {
-            @Override
-            public void gone() {
-                replies.add("gone");
-            }
-
-            @Override
-            public void refused() {
-                replies.add("refused");
-            }
-
-            @Override
-            public void busy() {
-                replies.add("busy");
-            }
-
-            @Override
-            public void departing(SessionDeparture session) {
-                replies.add("departing");
-                departure = session;
-            }
-        });
+        bench.registry.depart("c", false, null, replies);
         Session session = bench.registry.find("c");
         if (session != null) {
             runLoopOf(session);
@@ -266,8 +242,8 @@ class SessionPhaseTest {
         Supplier<String> what = happens(event, session);
         SessionPhase now = session.life().phase();
         settle();
-        if (departure != null) {
-            departure.stay();
+        if (replies.departure != null) {
+            replies.departure.stay();
             settle();
         }
         return "%s | %s | %s".formatted(now, session.life().phase(), what.get());
@@ -279,9 +255,9 @@ class SessionPhaseTest {
             case CLAIM_FROM_ANOTHER_LOOP -> claim(session, 1, false);
             case CLEAN_CLAIM -> claim(session, 0, true);
             case DEPARTURE -> {
-                replies.clear();
+                replies.names.clear();
                 depart();
-                String now = replies.isEmpty() ? "waits" : replies.get(0);
+                String now = replies.names.isEmpty() ? "waits" : replies.names.get(0);
                 yield () -> now;
             }
             case ARRIVAL -> arrival(session);

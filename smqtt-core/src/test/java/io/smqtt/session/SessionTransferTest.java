@@ -33,7 +33,7 @@ class SessionTransferTest {
     private final SessionBench bench = new SessionBench(
             2, LimitsConfig.defaults(), SessionConfig.builder().queueQos0(true).build());
     private final RecordingSink first = new RecordingSink();
-    private final List<String> replies = new ArrayList<>();
+    private final RecordedReplies replies = new RecordedReplies();
 
     // --- the table
 
@@ -175,44 +175,24 @@ class SessionTransferTest {
             bench.run();
         }
 
-        assertThat(replies).containsExactly("busy");
+        assertThat(replies.names).containsExactly("busy");
         assertThat(transfer.step()).isEqualTo(Step.CANCELLED);
         assertThat(session.life().phase()).isEqualTo(SessionPhase.ABSENT);
         session.inbound().settled(1, RouteTicket.NONE, true);
         begin(session);
-        assertThat(replies).containsExactly("busy", "departing");
+        assertThat(replies.names).containsExactly("busy", "departing");
     }
 
     private OutgoingTransfer departure(Session session) {
         OutgoingTransfer transfer = begin(session);
-        assertThat(replies).containsExactly("departing");
+        assertThat(replies.names).containsExactly("departing");
         return transfer;
     }
 
     private OutgoingTransfer begin(Session session) {
         OutgoingTransfer transfer = new OutgoingTransfer(session, bench.resources);
         assertThat(transfer.step()).isEqualTo(Step.PREPARING);
-        transfer.begin(new SessionDeparture.Reply() {
-            @Override
-            public void gone() {
-                replies.add("gone");
-            }
-
-            @Override
-            public void refused() {
-                replies.add("refused");
-            }
-
-            @Override
-            public void busy() {
-                replies.add("busy");
-            }
-
-            @Override
-            public void departing(SessionDeparture departing) {
-                replies.add("departing");
-            }
-        });
+        transfer.begin(replies);
         bench.run();
         return transfer;
     }
