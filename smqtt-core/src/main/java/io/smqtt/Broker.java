@@ -139,6 +139,7 @@ public final class Broker {
                 ticker,
                 parts.observer(),
                 parts.budget(),
+                parts.payloads(),
                 parts.traffic(),
                 listeners,
                 first(BrokerModule::cluster),

@@ -22,6 +22,8 @@ import io.smqtt.connection.EnhancedFlow;
 import io.smqtt.connection.Interceptors;
 import io.smqtt.connection.PublishFlow;
 import io.smqtt.connection.SubscribeFlow;
+import io.smqtt.message.PayloadMemory;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
@@ -66,6 +68,7 @@ final class BrokerAssembly {
     private final @Nullable Stores stores;
     private final RetainedKeeper retained;
     private final QueueBudget budget;
+    private final PayloadMemory payloads;
     private final ClientDirectory directory;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
@@ -90,6 +93,7 @@ final class BrokerAssembly {
                 new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
                 observer);
         budget = new QueueBudget(limits.maxTotalQueuedBytes());
+        payloads = new PayloadMemory(limits.maxDirectPayloadBytes());
         if (builder.store != null) {
             builder.store.observe(observer);
         }
@@ -151,7 +155,8 @@ final class BrokerAssembly {
             if (storeLoops != null && store != null) {
                 storeLoops.add(store);
             }
-            ConnectionLoop loop = new ConnectionLoop(routing, wheel, new PacketDecoder(decoderLimits), budget, store);
+            ConnectionLoop loop = new ConnectionLoop(
+                    routing, wheel, new PacketDecoder(decoderLimits, new PayloadReader(payloads)), budget, store);
             boolean first = wheels.isEmpty();
             wheels.add(wheel);
             loops.put(eventLoop, loop);
@@ -262,6 +267,7 @@ final class BrokerAssembly {
                 stores,
                 retained,
                 budget,
+                payloads,
                 directory,
                 listeners,
                 loops.values().stream().map(ConnectionLoop::traffic).toList());

@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.message.PayloadMemory;
 import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
@@ -166,6 +167,7 @@ public interface BrokerModule {
      * @param ticker the broker's monotonic clock
      * @param observer receives the module's message events
      * @param budget slows publishers while the module's queues are nearly full
+     * @param payloads the network buffers in which payloads are used in place
      * @param traffic bytes and packets of clients, by event loop
      * @param listeners the connections of this node
      * @param cluster the state of the cluster as this node sees it, for any thread at any time; null without a cluster
@@ -180,6 +182,7 @@ public interface BrokerModule {
             Ticker ticker,
             BrokerObserver observer,
             QueueBudget budget,
+            PayloadMemory payloads,
             List<TrafficCounts> traffic,
             Listeners listeners,
             @Nullable Supplier<ClusterStatus> cluster,

@@ -3,6 +3,7 @@ package io.smqtt;
 
 import io.smqtt.access.AccessControl;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.message.PayloadMemory;
 import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param stores the store by event loop; null without a store
  * @param retained stores retained messages
  * @param budget the budget of all queues
+ * @param payloads the network buffers in which payloads are used in place
  * @param directory knows which node owns a client identifier
  * @param listeners the bound ports
  * @param traffic bytes and packets of clients, by event loop
@@ -47,6 +49,7 @@ record BrokerParts(
         @Nullable Stores stores,
         RetainedKeeper retained,
         QueueBudget budget,
+        PayloadMemory payloads,
         ClientDirectory directory,
         Listeners listeners,
         List<TrafficCounts> traffic) {}

@@ -2,6 +2,8 @@
 package io.smqtt.codec;
 
 import io.netty.buffer.ByteBuf;
+import io.smqtt.message.PayloadMemory;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.message.PropertyId;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
@@ -45,17 +47,38 @@ public final class PacketDecoder {
     private int headerBytes;
 
     /**
-     * Creates a decoder.
+     * Creates a decoder that copies all payloads to the heap.
      *
      * @param limits the limits of packets
      */
     public PacketDecoder(DecoderLimits limits) {
+        this(limits, new PayloadReader(new PayloadMemory(0)));
+    }
+
+    /**
+     * Creates a decoder.
+     *
+     * @param limits the limits of packets
+     * @param payloads takes payloads out of the network buffers
+     */
+    public PacketDecoder(DecoderLimits limits, PayloadReader payloads) {
         maximumConnectBytes = limits.maximumConnectBytes();
         properties = new PropertyReader(reader, limits.maximumUserProperties());
         TopicCache topics = new TopicCache(limits.maximumTopicBytes(), limits.maximumTopicLevels());
         connect = new ConnectDecoder(reader, properties, topics);
-        publish = new PublishDecoder(reader, properties, topics);
+        publish = new PublishDecoder(reader, properties, topics, payloads);
         subscribe = new SubscribeDecoder(reader, properties, limits);
+    }
+
+    /**
+     * The length of the first packet in a buffer, as far as it is known.
+     *
+     * @param in the bytes that have arrived
+     * @return bytes, fixed header included; 0 if the fixed header is not complete, or is invalid
+     */
+    public static int packetBytes(ByteBuf in) {
+        int missing = missingBytes(in);
+        return missing <= 1 ? 0 : in.readableBytes() + missing;
     }
 
     /**

@@ -4,6 +4,7 @@ package io.smqtt.codec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.message.PropertyId;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.PublishProperties;
@@ -26,9 +27,10 @@ final class PublishDecoder {
     private final PacketReader reader;
     private final PropertyReader properties;
     private final TopicCache topics;
-    private final PublishPacket packet = new PublishPacket();
+    private final PublishPacket packet;
 
-    PublishDecoder(PacketReader reader, PropertyReader properties, TopicCache topics) {
+    PublishDecoder(PacketReader reader, PropertyReader properties, TopicCache topics, PayloadReader payloads) {
+        this.packet = new PublishPacket(payloads);
         this.reader = reader;
         this.properties = properties;
         this.topics = topics;

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicName;
@@ -31,7 +32,11 @@ public final class PublishPacket {
     int payloadIndex;
     int payloadSize;
 
-    PublishPacket() {}
+    private final PayloadReader reader;
+
+    PublishPacket(PayloadReader reader) {
+        this.reader = reader;
+    }
 
     /**
      * The quality of service.
@@ -117,9 +122,18 @@ public final class PublishPacket {
     /**
      * Copies the payload out of the network buffer.
      *
-     * @return a new payload
+     * @return a new payload on the heap
      */
     public Payload payload() {
         return Payload.copyOf(source, payloadIndex, payloadSize);
+    }
+
+    /**
+     * Takes the payload, which may stay in the network buffer.
+     *
+     * @return a payload with one reference, to be released by the caller
+     */
+    public Payload payloadInPlace() {
+        return reader.read(source, payloadIndex, payloadSize);
     }
 }

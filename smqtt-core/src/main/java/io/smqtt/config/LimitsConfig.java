@@ -34,6 +34,8 @@ import java.time.Duration;
  * @param maxTotalQueuedBytes maximum size of all queues and all messages in flight; a message counts once for each
  *     session. Past it publishers are slowed. Past one and a half times of it messages are dropped that would have to
  *     wait in memory. By default a quarter of the heap
+ * @param maxDirectPayloadBytes maximum memory, outside of the heap, of network buffers in which large payloads stay while
+ *     they are delivered. Past it payloads are copied to the heap; 0 to copy all. By default 12 % of the heap
  * @param maxRetainedMessages maximum number of retained messages. Past it new topics are refused; existing ones can
  *     still be replaced
  * @param maxRetainedBytes maximum heap of retained messages. By default a quarter of the heap
@@ -87,6 +89,8 @@ public record LimitsConfig(
 
         @Setting(value = "16MiB", min = "1", max = "1TiB") long maxQueuedBytes,
         @Setting(value = "25%", min = "1", max = "1TiB") long maxTotalQueuedBytes,
+
+        @Setting(value = "12%", min = "0", max = "1TiB") long maxDirectPayloadBytes,
 
         @Setting(value = "1000000", min = "0", max = "100000000")
         int maxRetainedMessages,

@@ -156,12 +156,19 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private void keep(ByteBuf input, Connection current) {
         if (current.isClosing() || !input.isReadable()) {
             input.release();
-        } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2) {
+        } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2 && input.refCnt() == 1) {
             remainder = input;
-        } else { // a few bytes must not retain a large buffer
-            remainder = input.alloc().directBuffer(input.readableBytes() * 2).writeBytes(input);
+        } else { // a few bytes must not retain a large buffer, and a buffer with payloads in use must not move
+            remainder = input.alloc().directBuffer(roomFor(input)).writeBytes(input);
             input.release();
         }
+    }
+
+    /** The capacity for the begin of a packet: for all of it once a quarter has arrived. */
+    private static int roomFor(ByteBuf input) {
+        int packet = PacketDecoder.packetBytes(input);
+        int arrived = input.readableBytes();
+        return packet > 2 * arrived && packet <= 4L * arrived ? packet : 2 * arrived;
     }
 
     /** Resumes decoding of the remainder, after an answer was awaited. */

@@ -22,6 +22,7 @@ final class OutboundBuffer {
     private final ChannelHandlerContext context;
     private @Nullable ByteBuf pending;
     private int usualBytes = FIRST_CAPACITY;
+    private int unflushedBytes;
     private boolean dirty;
     private boolean closed;
 
@@ -73,9 +74,12 @@ final class OutboundBuffer {
             large.release();
         } else {
             loop.traffic().bytesSent(large.readableBytes());
+            unflushedBytes += large.readableBytes();
             context.write(large, context.voidPromise());
         }
-        if (!dirty) {
+        if (unflushedBytes >= FLUSH_BYTES) {
+            flush();
+        } else if (!dirty) {
             dirty = true;
             loop.markDirty(this);
         }
@@ -90,6 +94,7 @@ final class OutboundBuffer {
     /** Writes everything to the socket. */
     void flush() {
         dirty = false;
+        unflushedBytes = 0;
         writePending();
         if (!closed) {
             context.flush();

@@ -89,7 +89,7 @@ final class PacketOutput {
             alias = aliases == null || !aliasFits ? 0 : aliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || aliases == null || aliases.isNew();
-        if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
+        if (message.payload().isOnHeap() && message.payload().size() < LARGE_PAYLOAD_BYTES) {
             ByteBuf out = outbound.begin(message.footprintBytes());
             loop.encoder()
                     .encode(
@@ -120,8 +120,12 @@ final class PacketOutput {
                             expiry,
                             alias,
                             topicPresent);
+            ByteBuf inPlace = message.payload().retainedSlice();
             outbound.append(
-                    loop.sharedPayload(message, connection.context().alloc()).retainedDuplicate());
+                    inPlace != null
+                            ? inPlace
+                            : loop.sharedPayload(message, connection.context().alloc())
+                                    .retainedDuplicate());
         }
         return true;
     }

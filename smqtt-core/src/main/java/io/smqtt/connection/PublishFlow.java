@@ -98,7 +98,18 @@ public final class PublishFlow {
         if (qos != QoS.AT_MOST_ONCE) {
             checkQuota(connection);
         }
-        ApplicationMessage message = message(connection, packet, topic);
+        Payload payload = interceptorCount == 0 && !packet.retain() ? packet.payloadInPlace() : packet.payload();
+        try {
+            onPublish(connection, packet, message(connection, packet, topic, payload));
+        } finally {
+            payload.release();
+        }
+    }
+
+    /** Continues with the message of a packet. Its payload is released when this method returns. */
+    private void onPublish(Connection connection, PublishPacket packet, ApplicationMessage message) {
+        QoS qos = packet.qos();
+        TopicName topic = message.topic();
         int packetId = packet.packetId();
         if (validatesPayloadFormat && !hasDeclaredFormat(message)) {
             acknowledge(connection, packetId, qos, ReasonCode.PAYLOAD_FORMAT_INVALID);
@@ -115,20 +126,21 @@ public final class PublishFlow {
         if (decision != null) {
             authorized(connection, packetId, message, decision, generation);
         } else {
+            ApplicationMessage kept = message.onHeap();
             Answers.await(
                     connection,
                     answer,
                     AccessDecision.DENY,
-                    late -> authorized(connection, packetId, message, late, generation));
+                    late -> authorized(connection, packetId, kept, late, generation));
         }
     }
 
-    private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic) {
+    private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic, Payload payload) {
         RoutingLoop loop = connection.loop().routing();
         ApplicationMessage message = new ApplicationMessage(
                 loop.nextMessageId(),
                 topic,
-                packet.payload(),
+                payload,
                 packet.qos(),
                 packet.retain(),
                 packet.properties(),

@@ -414,6 +414,29 @@ public final class ApplicationMessage {
     }
 
     /**
+     * Returns this message with its payload on the heap, to be kept without a reference to the payload.
+     *
+     * @return this message, unless its payload is in a network buffer
+     */
+    public ApplicationMessage onHeap() {
+        Payload kept = payload.onHeap();
+        return kept == payload
+                ? this
+                : new ApplicationMessage(
+                        id,
+                        topic,
+                        kept,
+                        qos,
+                        retain,
+                        properties,
+                        expiryIntervalSeconds,
+                        acceptedAtNanos,
+                        publisherId,
+                        timed,
+                        expiryStated);
+    }
+
+    /**
      * Returns this message as a replacement of an accepted one: with its identifier, publisher and time of acceptance, and with its expiry
      * interval unless this message sets its own.
      *

@@ -6,40 +6,40 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The payload of an application message. The bytes are copied once, out of the network buffer, into an array on the heap. A message may be kept for
- * any time; there is no reference count. Immutable and thread-safe.
+ * The payload of an application message. Immutable and thread-safe.
+ *
+ * <p>The payloads that applications create and receive are on the heap. They may be kept for any time, and have no reference count: {@link
+ * #retain()} and {@link #release()} have no effect. While the broker delivers a large message to connected clients, its payload is read and
+ * written in the network buffer in which it has arrived. Such a payload never leaves the broker: {@link #onHeap()} is what others get.
  */
-public final class Payload {
+public abstract sealed class Payload permits HeapPayload, NetworkPayload {
 
     /** The empty payload. */
-    public static final Payload EMPTY = new Payload(new byte[0]);
+    public static final Payload EMPTY = new HeapPayload(new byte[0]);
 
-    private final byte[] bytes;
-
-    private Payload(byte[] bytes) {
-        this.bytes = bytes;
-    }
+    Payload() {}
 
     /**
      * Creates a payload from a copy of an array.
      *
      * @param bytes the payload
-     * @return a payload
+     * @return a payload on the heap
      */
     public static Payload of(byte[] bytes) {
-        return bytes.length == 0 ? EMPTY : new Payload(bytes.clone());
+        return bytes.length == 0 ? EMPTY : new HeapPayload(bytes.clone());
     }
 
     /**
      * Creates a payload from a text.
      *
      * @param text the payload, as UTF-8
-     * @return a payload
+     * @return a payload on the heap
      */
     public static Payload of(String text) {
-        return text.isEmpty() ? EMPTY : new Payload(text.getBytes(StandardCharsets.UTF_8));
+        return text.isEmpty() ? EMPTY : new HeapPayload(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /**
@@ -48,7 +48,7 @@ public final class Payload {
      * @param source the buffer
      * @param index where the payload begins
      * @param length its length in bytes
-     * @return a payload
+     * @return a payload on the heap
      */
     public static Payload copyOf(ByteBuf source, int index, int length) {
         if (length == 0) {
@@ -56,7 +56,7 @@ public final class Payload {
         }
         byte[] bytes = new byte[length];
         source.getBytes(index, bytes);
-        return new Payload(bytes);
+        return new HeapPayload(bytes);
     }
 
     /**
@@ -65,12 +65,12 @@ public final class Payload {
      * @param source the array
      * @param index where the payload begins
      * @param length its length in bytes
-     * @return a payload
+     * @return a payload on the heap
      * @throws IndexOutOfBoundsException if the part is not in the array
      */
     public static Payload copyOf(byte[] source, int index, int length) {
         Objects.checkFromIndexSize(index, length, source.length);
-        return length == 0 ? EMPTY : new Payload(Arrays.copyOfRange(source, index, index + length));
+        return length == 0 ? EMPTY : new HeapPayload(Arrays.copyOfRange(source, index, index + length));
     }
 
     /**
@@ -78,17 +78,15 @@ public final class Payload {
      *
      * @return bytes
      */
-    public int size() {
-        return bytes.length;
-    }
+    public abstract int size();
 
     /**
      * Whether the payload is empty.
      *
      * @return true for length 0
      */
-    public boolean isEmpty() {
-        return bytes.length == 0;
+    public final boolean isEmpty() {
+        return size() == 0;
     }
 
     /**
@@ -96,9 +94,7 @@ public final class Payload {
      *
      * @param target the buffer to write to
      */
-    public void writeTo(ByteBuf target) {
-        target.writeBytes(bytes);
-    }
+    public abstract void writeTo(ByteBuf target);
 
     /**
      * Copies the bytes into an array.
@@ -107,50 +103,71 @@ public final class Payload {
      * @param index the index of the first byte
      * @throws IndexOutOfBoundsException if the array is too short
      */
-    public void copyTo(byte[] target, int index) {
-        System.arraycopy(bytes, 0, target, index, bytes.length);
-    }
+    public abstract void copyTo(byte[] target, int index);
 
     /**
      * A view of the bytes.
      *
      * @return a read-only buffer
      */
-    public ByteBuffer asByteBuffer() {
-        return ByteBuffer.wrap(bytes).asReadOnlyBuffer();
-    }
+    public abstract ByteBuffer asByteBuffer();
 
     /**
      * A copy of the bytes.
      *
      * @return a new array
      */
-    public byte[] toByteArray() {
-        return bytes.clone();
-    }
+    public abstract byte[] toByteArray();
 
     /**
      * The payload as text.
      *
      * @return the bytes decoded as UTF-8, malformed input replaced
      */
-    public String asString() {
-        return new String(bytes, StandardCharsets.UTF_8);
+    public abstract String asString();
+
+    // --- for the broker
+
+    /**
+     * Whether the payload is on the heap.
+     *
+     * @return true for each payload that an application sees
+     */
+    public boolean isOnHeap() {
+        return true;
     }
 
-    @Override
-    public boolean equals(Object other) {
-        return this == other || (other instanceof Payload payload && Arrays.equals(bytes, payload.bytes));
+    /**
+     * This payload in a form that may be kept without a reference.
+     *
+     * @return this payload if it is on the heap, else a copy, which is made once
+     * @throws IllegalStateException if the last reference was released before the first copy
+     */
+    public abstract Payload onHeap();
+
+    /**
+     * The bytes in the network buffer, to be written without a copy.
+     *
+     * @return a buffer that the caller releases; null for a payload on the heap
+     * @throws IllegalStateException if the last reference was released
+     */
+    public @Nullable ByteBuf retainedSlice() {
+        return null;
     }
 
-    @Override
-    public int hashCode() {
-        return Arrays.hashCode(bytes);
-    }
+    /**
+     * Adds a reference. {@link #release()} must follow when the payload is no longer needed. Has no effect on the heap.
+     *
+     * @throws IllegalStateException if the last reference was released
+     */
+    public void retain() {}
+
+    /** Releases a reference. Has no effect on the heap. */
+    public void release() {}
 
     /** Shows only the length: payloads must not appear in logs. */
     @Override
-    public String toString() {
-        return "Payload[" + bytes.length + " bytes]";
+    public final String toString() {
+        return "Payload[" + size() + " bytes]";
     }
 }

@@ -391,16 +391,19 @@ public final class Router {
             Subscription subscription,
             RouteTicket offered,
             RouteTicket ticket) {
-        RoutingLoop owner = subscription.subscriber().owner();
+        Subscriber subscriber = subscription.subscriber();
+        ApplicationMessage delivered =
+                message.payload().isOnHeap() || subscriber.retainsPayloads() ? message : message.onHeap();
+        RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {
-            if (!loop.deliver(message, subscription, ticket, false)) {
+            if (!loop.deliver(delivered, subscription, ticket, false)) {
                 RouteTicket failed = offered.claim();
                 failed.hold();
                 failed.release(false);
             }
         } else {
             ticket.hold();
-            loop.send(owner, message, subscription, ticket, false);
+            loop.send(owner, delivered, subscription, ticket, false);
         }
     }
 

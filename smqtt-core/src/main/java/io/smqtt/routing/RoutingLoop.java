@@ -179,6 +179,7 @@ public final class RoutingLoop {
                 subscriptions = Arrays.copyOf(subscriptions, size * 2);
                 tickets = Arrays.copyOf(tickets, size * 2);
             }
+            message.payload().retain();
             messages[size] = message;
             subscriptions[size] = subscription;
             tickets[size++] = ticket;
@@ -192,9 +193,10 @@ public final class RoutingLoop {
                 RoutingLoop owner = subscriber.owner();
                 if (owner != null && owner != target) { // moved in the meantime
                     target.send(owner, messages[i], subscription, tickets[i], true);
-                    continue;
+                } else {
+                    tickets[i].release(target.deliver(messages[i], subscription, tickets[i], passedOn));
                 }
-                tickets[i].release(target.deliver(messages[i], subscription, tickets[i], passedOn));
+                messages[i].payload().release();
             }
         }
     }

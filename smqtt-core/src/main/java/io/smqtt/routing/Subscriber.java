@@ -95,6 +95,16 @@ public interface Subscriber {
     }
 
     /**
+     * Whether the subscriber retains payloads as long as it holds their messages ({@link io.smqtt.message.Payload#retain()}). Never changes.
+     *
+     * @return false for a subscriber that gets only payloads on the heap
+     */
+    @AnyThread
+    default boolean retainsPayloads() {
+        return false;
+    }
+
+    /**
      * The destination of a relay. A message that came by a relay, or that a relay could not take, is not given to relays again. Never
      * changes.
      *

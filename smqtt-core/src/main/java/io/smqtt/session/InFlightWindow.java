@@ -46,6 +46,9 @@ final class InFlightWindow {
     static final byte UNSAFE = 0x10;
     static final byte HELD_BACK = 0x40;
 
+    /** Flag of a slot with a reference to its payload: the others are released without a look at the message. */
+    private static final byte RETAINED = 0x20;
+
     private static final ApplicationMessage NOTHING =
             ApplicationMessage.builder("-").qos(QoS.EXACTLY_ONCE).build();
     private static final int STATE = 0x07;
@@ -146,6 +149,10 @@ final class InFlightWindow {
         messages[slot] = message;
         subscriptions[slot] = subscription;
         states[slot] = qos == QoS.AT_LEAST_ONCE ? AWAITING_PUBACK : AWAITING_PUBREC;
+        if (!message.payload().isOnHeap()) {
+            message.payload().retain();
+            states[slot] |= RETAINED;
+        }
         size++;
         int footprint = message.footprintBytes();
         footprints[slot] = footprint;
@@ -392,7 +399,7 @@ final class InFlightWindow {
         }
         QoS qos = state(sequence) == AWAITING_PUBACK ? QoS.AT_LEAST_ONCE : QoS.EXACTLY_ONCE;
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, packetId(sequence));
-        return subscription.stored(number, message, qos, delivery);
+        return subscription.stored(number, message.onHeap(), qos, delivery);
     }
 
     /** The number of messages that the client has not confirmed to have. */
@@ -459,11 +466,28 @@ final class InFlightWindow {
     }
 
     private void forget(int slot) {
-        if (messages[slot] != null) {
+        ApplicationMessage message = messages[slot];
+        if (message != null) {
             account(-footprints[slot]);
+            if ((states[slot] & RETAINED) != 0) {
+                message.payload().release();
+            }
             messages[slot] = null;
         }
         subscriptions[slot] = null;
+    }
+
+    /** Copies payloads in network buffers to the heap, so that an offline client does not hold any of them. */
+    void moveToHeap() {
+        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
+            int slot = slot(sequence);
+            ApplicationMessage message = messages[slot];
+            if (message != null && (states[slot] & RETAINED) != 0) {
+                messages[slot] = message.onHeap();
+                states[slot] &= (byte) ~RETAINED;
+                message.payload().release();
+            }
+        }
     }
 
     /** Shrinks after a burst, while the client is offline. */

@@ -121,7 +121,7 @@ final class OutboundFlow {
         } else if (!window.mayReceive(message)) {
             drop(DropReason.NOT_AUTHORIZED, ticket);
         } else if (isShared(subscription)) {
-            shared().deliver(current, message, subscription, qos, ticket);
+            shared().deliver(current, message.onHeap(), subscription, qos, ticket);
         } else if (qos == QoS.AT_MOST_ONCE && mayPassQueue()) {
             sendAtMostOnce(current, message, subscription, ticket);
         } else if (qos != QoS.AT_MOST_ONCE && backlog.isEmpty() && window.mayPlace(current, backlog)) {
@@ -240,7 +240,7 @@ final class OutboundFlow {
             drop(full, ticket);
             return;
         }
-        to.append(message, subscription, qos, ticket);
+        to.append(message.onHeap(), subscription, qos, ticket);
         observer.messageQueued(qos, footprint);
         ticket.queued();
         if (full != null || (to.isInMemory() && holdsEarly(qos))) {

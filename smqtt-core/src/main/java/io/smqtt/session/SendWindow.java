@@ -52,6 +52,7 @@ final class SendWindow {
 
     void detach() {
         sink = null;
+        inFlight.moveToHeap();
         inFlight.trim();
         journal.detach();
     }

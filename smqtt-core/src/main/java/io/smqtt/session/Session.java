@@ -131,6 +131,12 @@ public final class Session extends SessionContext {
         return record != null || pressure != null;
     }
 
+    @Override
+    @AnyThread
+    public boolean retainsPayloads() {
+        return record == null && pressure == null;
+    }
+
     /** {@return the back-pressure of an in-process consumer; null if the session belongs to a client; never changes} */
     @AnyThread
     public @Nullable ConsumerPressure pressure() {
@@ -253,7 +259,7 @@ public final class Session extends SessionContext {
         } else if (intake == null) {
             take(message, subscription, ticket);
         } else {
-            intake.deliver(message, subscription, ticket);
+            intake.deliver(message.onHeap(), subscription, ticket);
         }
     }
 
@@ -265,7 +271,7 @@ public final class Session extends SessionContext {
         } else if (intake == null) {
             take(message, subscription, ticket);
         } else {
-            intake.deliverPassedOn(message, subscription, ticket);
+            intake.deliverPassedOn(message.onHeap(), subscription, ticket);
         }
     }
 
@@ -293,7 +299,7 @@ public final class Session extends SessionContext {
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         boolean over = hasEnded();
         if (subscription.shareName() != null && (over || !isOnline())) {
-            queueInGroup(message, subscription, ticket); // other members or the group's queue take it
+            queueInGroup(message.onHeap(), subscription, ticket); // other members or the group's queue take it
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {

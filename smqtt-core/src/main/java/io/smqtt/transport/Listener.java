@@ -24,6 +24,8 @@ final class Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
 
+    private static final ReceiveBuffers RECEIVE_BUFFERS = new ReceiveBuffers();
+
     private final ListenerState state;
     private final ListenerConfig config;
     private final EventLoops eventLoops;
@@ -90,6 +92,7 @@ final class Listener {
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, RECEIVE_BUFFERS)
                 .doOnChannelInit((observing, channel, address) -> accept(channel));
     }
 

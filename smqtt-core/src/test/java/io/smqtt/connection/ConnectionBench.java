@@ -24,6 +24,8 @@ import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.SharedStrategy;
+import io.smqtt.message.PayloadMemory;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
@@ -116,6 +118,7 @@ final class ConnectionBench implements AutoCloseable {
     private final EmbeddedChannel eventLoop = channel;
     private @Nullable ConnectionFlows flows;
     final QueueBudget budget = new QueueBudget(10_000);
+    PayloadMemory payloads = new PayloadMemory(1 << 20);
     long nanos = 1;
     DeadlineWheel wheel;
     Router router;
@@ -170,7 +173,7 @@ final class ConnectionBench implements AutoCloseable {
         loop = new ConnectionLoop(
                 router.loops().get(0),
                 wheel,
-                new PacketDecoder(new DecoderLimits(65_536, 100, 4_096, 128, 100)),
+                new PacketDecoder(new DecoderLimits(65_536, 100, 4_096, 128, 100), new PayloadReader(payloads)),
                 budget);
         loop.start();
         Disconnector disconnector = new Disconnector(
@@ -385,6 +388,14 @@ final class ConnectionBench implements AutoCloseable {
 
     /** Loses the connection and makes another one, on the same event loop, that resumes the session of MQTT 5.0. */
     void reconnect(MqttProperties properties) {
+        reopen(properties);
+        if (!receivedTypes().equals(List.of(MqttMessageType.CONNACK))) {
+            throw new AssertionError("not accepted");
+        }
+    }
+
+    /** Like {@link #reconnect}, but leaves all answers. */
+    void reopen(MqttProperties properties) {
         channel.close();
         eventLoop.runPendingTasks();
         codec.finishAndReleaseAll();
@@ -398,9 +409,6 @@ final class ConnectionBench implements AutoCloseable {
                 .cleanSession(false)
                 .properties(properties)
                 .build());
-        if (!receivedTypes().equals(List.of(MqttMessageType.CONNACK))) {
-            throw new AssertionError("not accepted");
-        }
     }
 
     @Override

@@ -265,6 +265,13 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
+                        "smqtt.payload.memory",
+                        "memory of network buffers whose payloads are in use, as it counts against"
+                                + " limits.max-direct-payload-bytes",
+                        () -> core.payloads().bytes())
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
                         "smqtt.queue.size",
                         "bytes of the messages in the queues of sessions, those on disk included",
                         () -> totals.get().queuedBytes())

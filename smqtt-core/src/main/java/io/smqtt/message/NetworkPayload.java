@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.message;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A payload in the network buffer in which it has arrived. Its references are those of the {@link NetworkBlock}. Whatever might outlive them
+ * uses a copy on the heap.
+ */
+final class NetworkPayload extends Payload {
+
+    private final NetworkBlock block;
+    private final int index;
+    private final int size;
+    private volatile @Nullable Payload copy;
+
+    NetworkPayload(NetworkBlock block, int index, int size) {
+        this.block = block;
+        this.index = index;
+        this.size = size;
+    }
+
+    @Override
+    public int size() {
+        return size;
+    }
+
+    @Override
+    public void writeTo(ByteBuf target) {
+        target.writeBytes(block.buffer(), index, size);
+    }
+
+    @Override
+    public void copyTo(byte[] target, int at) {
+        block.buffer().getBytes(index, target, at, size);
+    }
+
+    @Override
+    public ByteBuffer asByteBuffer() {
+        return onHeap().asByteBuffer();
+    }
+
+    @Override
+    public byte[] toByteArray() {
+        return onHeap().toByteArray();
+    }
+
+    @Override
+    public String asString() {
+        return onHeap().asString();
+    }
+
+    @Override
+    public boolean isOnHeap() {
+        return false;
+    }
+
+    @Override
+    public Payload onHeap() {
+        Payload made = copy;
+        if (made == null) {
+            made = copyOf(block.buffer(), index, size);
+            copy = made;
+        }
+        return made;
+    }
+
+    @Override
+    public ByteBuf retainedSlice() {
+        return block.buffer().retainedSlice(index, size);
+    }
+
+    @Override
+    public void retain() {
+        block.retain();
+    }
+
+    @Override
+    public void release() {
+        block.release();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other || (other instanceof Payload && onHeap().equals(other));
+    }
+
+    @Override
+    public int hashCode() {
+        return onHeap().hashCode();
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.message;
+
+import io.netty.buffer.ByteBuf;
+import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes payloads out of the network buffers of one event loop: small ones by a copy to the heap, large ones in place. Successive payloads in
+ * one buffer share its block.
+ */
+@OnEventLoop
+public final class PayloadReader {
+
+    /** Size from which a payload is used in place: below, the copy is cheaper. */
+    public static final int IN_PLACE_BYTES = 4 * 1024;
+
+    /** A buffer of which a smaller part was filled is not kept for its payloads. */
+    private static final int FILLED = 4;
+
+    private final PayloadMemory memory;
+    private @Nullable NetworkBlock last;
+
+    /**
+     * Creates a reader.
+     *
+     * @param memory counts the buffers that are used in place
+     */
+    public PayloadReader(PayloadMemory memory) {
+        this.memory = memory;
+    }
+
+    /**
+     * Takes a payload.
+     *
+     * @param source the buffer; it is not written to while others have a reference to it
+     * @param index where the payload begins
+     * @param length its length in bytes
+     * @return a payload with one reference, to be released by the caller
+     */
+    public Payload read(ByteBuf source, int index, int length) {
+        if (length >= IN_PLACE_BYTES && source.isDirect()) {
+            NetworkBlock block = block(source);
+            if (block != null) {
+                return new NetworkPayload(block, index, length);
+            }
+        }
+        return Payload.copyOf(source, index, length);
+    }
+
+    /** The block of a buffer, with a reference for the caller; null if the payload is better copied. */
+    private @Nullable NetworkBlock block(ByteBuf source) {
+        NetworkBlock present = last;
+        if (present != null && present.isOf(source) && present.tryRetain()) {
+            return present;
+        }
+        int size = source.writerIndex() + source.maxFastWritableBytes();
+        if (source.writerIndex() < size / FILLED || !memory.reserve(size)) {
+            return null;
+        }
+        NetworkBlock created = new NetworkBlock(memory, source, size);
+        last = created;
+        return created;
+    }
+}
