@@ -66,6 +66,9 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
     private boolean publishing;
     private boolean sendsWaitingLater;
 
+    /** {@code isWritable} of the channel: reading it there takes four objects of Netty for each message. */
+    private boolean writable;
+
     private @Nullable TopicName allowedTopic;
     private long allowedGeneration;
     private QoS allowedQos = QoS.AT_MOST_ONCE;
@@ -84,6 +87,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         this.resume = resume;
         this.outbound = new OutboundBuffer(loop, context);
         this.output = new PacketOutput(this, loop, outbound, disconnector);
+        this.writable = context.channel().isWritable();
     }
 
     // --- queries
@@ -234,7 +238,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         if (awaited > 0) {
             return;
         }
-        if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
+        if (phase == Phase.CONNECTED && !writable) {
             return; // no reads from a client that does not read its own output
         }
         if (pace != null && pace.postpones(loop)) {
@@ -263,14 +267,14 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
 
     /** Whether the client is silent because the broker does not read from it. */
     boolean isHeldBack() {
-        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
+        return awaited > 0 || !writable || (pace != null && pace.isArmed());
     }
 
     void writabilityChanged() {
+        writable = context.channel().isWritable();
         if (phase == Phase.CLOSED) {
             return;
         }
-        boolean writable = context.channel().isWritable();
         deadlines().writable(writable);
         if (writable) {
             sendWaiting();
@@ -431,7 +435,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
 
     @Override
     public boolean isWritable() {
-        return context.channel().isWritable();
+        return writable;
     }
 
     @Override
