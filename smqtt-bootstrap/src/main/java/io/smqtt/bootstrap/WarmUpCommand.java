@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 /**
- * Starts a broker on free loopback ports, lets a client of MQTT 5.0 and one of MQTT 3.1.1 through, and stops: the training run from which the start script
- * makes its class archive. It depends on no configuration and leaves nothing behind.
+ * Starts a broker on free loopback ports, lets a client of MQTT 5.0 and one of MQTT 3.1.1 through, and stops: the training run from
+ * which the start script makes its class archive. It depends on no configuration and leaves nothing behind.
  */
 @Command(name = "warm-up", hidden = true, description = "Loads the classes that a start needs, then ends.")
 final class WarmUpCommand implements Callable<Integer> {
