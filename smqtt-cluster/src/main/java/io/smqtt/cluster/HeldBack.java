@@ -51,11 +51,11 @@ final class HeldBack {
         return first == null ? null : first.getValue();
     }
 
-    /** Removes a message; does nothing if it is not here. */
-    void remove(OutboundMessage message) {
-        if (messages.remove(message.row(), message)) {
-            bytes -= message.bytes();
-        }
+    /** Removes a message; false if it is not here. */
+    boolean remove(OutboundMessage message) {
+        boolean removed = messages.remove(message.row(), message);
+        bytes -= removed ? message.bytes() : 0;
+        return removed;
     }
 
     /**

@@ -227,14 +227,17 @@ final class ParkedMessages {
             memory.add(message);
             message.settle(true);
         } else {
-            write(store, message, () -> {
-                unread--;
-                unreadBytes -= message.bytes();
-                if (!held.takes(message)) {
-                    drops.add(DropReason.PEER_QUEUE, 1);
-                    message.settle(false);
-                }
-            });
+            write(store, message, () -> lostUnread(message));
+        }
+    }
+
+    /** An unread message is not in the store: it waits for that, as if there were no room. */
+    private void lostUnread(OutboundMessage message) {
+        unread--;
+        unreadBytes -= message.bytes();
+        if (!held.takes(message)) {
+            drops.add(DropReason.PEER_QUEUE, 1);
+            message.settle(false);
         }
     }
 
@@ -254,7 +257,9 @@ final class ParkedMessages {
 
     private void writeSent(ParkStore to, OutboundMessage message) {
         write(to, message, () -> {
-            if (!unstored.takes(message)) {
+            if (message.row() >= unreadFrom) { // it was given back
+                lostUnread(message);
+            } else if (!unstored.takes(message)) {
                 message.settle(false);
             }
         });
@@ -462,7 +467,7 @@ final class ParkedMessages {
         }
     }
 
-    /** Returns messages that were taken, but not sent. They are the first unread ones again. */
+    /** Returns messages that were taken, but not sent. They are the first unread ones again; what could not be stored yet waits for that. */
     void giveBack(List<OutboundMessage> messages) {
         for (int i = messages.size() - 1; i >= 0; i--) {
             OutboundMessage message = messages.get(i);
@@ -472,6 +477,8 @@ final class ParkedMessages {
             taken--;
             if (store == null) {
                 memory.addFirst(message);
+            } else if (unstored.remove(message)) {
+                lostUnread(message);
             }
         }
     }

@@ -28,6 +28,7 @@ class ParkTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);
     private static final Duration FORGET = Duration.ofHours(1);
+    private static final int MORE_THAN_A_WINDOW = 3_000;
     private static final String QUEUE = NodeQueues.id("b");
 
     private final Simulation simulation = new Simulation(5);
@@ -633,6 +634,30 @@ class ParkTest {
         returnOfB(2);
         assertThat(arrived()).containsExactlyElementsOf(numbers(0, 30));
         assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(a.outboxTo("b").bytes()).isZero();
+    }
+
+    @Test
+    void theNodeFailsTwiceWhileTheDiskCannotBeUsed() {
+        b.takesUpTo(Duration.ofMinutes(10).toNanos());
+        List<Ticket> tickets = publishPatiently(0, MORE_THAN_A_WINDOW);
+        store.fail();
+        b.crash();
+        simulation.run(WHILE);
+        b = nodeB(2);
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMinutes(10).toNanos());
+        simulation.run(WHILE); // a window of what could not be stored is in flight, the rest is not
+        b.crash();
+        simulation.run(WHILE);
+        assertThat(open(tickets)).isEqualTo(MORE_THAN_A_WINDOW);
+
+        returnOfB(3);
+
+        assertThat(arrived()).containsExactlyInAnyOrderElementsOf(numbers(0, MORE_THAN_A_WINDOW));
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        assertThat(a.dropped(DropReason.FAILED)).isZero();
+        assertThat(a.outboxTo("b").park().size()).isZero();
         assertThat(a.outboxTo("b").bytes()).isZero();
     }
 
