@@ -153,9 +153,10 @@ class MessageTest {
         ApplicationMessage changed = message.withProperties(other);
 
         assertThat(changed.properties()).isEqualTo(other);
+        assertThat(changed.footprintBytes()).isEqualTo(message.footprintBytes() + other.encodedBytes());
         assertThat(changed)
                 .usingRecursiveComparison()
-                .ignoringFields("properties")
+                .ignoringFields("properties", "footprintBytes")
                 .isEqualTo(message);
     }
 
