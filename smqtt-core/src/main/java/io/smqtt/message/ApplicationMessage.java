@@ -416,24 +416,27 @@ public final class ApplicationMessage {
     /**
      * Returns this message with its payload on the heap, to be kept without a reference to the payload.
      *
-     * @return this message, unless its payload is in a network buffer
+     * @return this message, unless its payload is in a network buffer; then the same message for each call, so that stores and queues
+     *     which know a message by its identity keep it once (calls of several threads at the same time may get different ones)
      */
     public ApplicationMessage onHeap() {
-        Payload kept = payload.onHeap();
-        return kept == payload
-                ? this
-                : new ApplicationMessage(
-                        id,
-                        topic,
-                        kept,
-                        qos,
-                        retain,
-                        properties,
-                        expiryIntervalSeconds,
-                        acceptedAtNanos,
-                        publisherId,
-                        timed,
-                        expiryStated);
+        return payload instanceof NetworkPayload network ? network.onHeap(this) : this;
+    }
+
+    /** This message with another payload. */
+    ApplicationMessage withPayload(Payload other) {
+        return new ApplicationMessage(
+                id,
+                topic,
+                other,
+                qos,
+                retain,
+                properties,
+                expiryIntervalSeconds,
+                acceptedAtNanos,
+                publisherId,
+                timed,
+                expiryStated);
     }
 
     /**

@@ -15,6 +15,10 @@ final class NetworkPayload extends Payload {
     private final int index;
     private final int size;
     private volatile @Nullable Payload copy;
+    private volatile @Nullable Twin twin;
+
+    /** A message with this payload, and the same one with the copy. */
+    private record Twin(ApplicationMessage message, ApplicationMessage onHeap) {}
 
     NetworkPayload(NetworkBlock block, int index, int size) {
         this.block = block;
@@ -65,6 +69,16 @@ final class NetworkPayload extends Payload {
             copy = made;
         }
         return made;
+    }
+
+    /** A message with this payload, on the heap. */
+    ApplicationMessage onHeap(ApplicationMessage message) {
+        Twin made = twin;
+        if (made == null || made.message != message) {
+            made = new Twin(message, message.withPayload(onHeap()));
+            twin = made;
+        }
+        return made.onHeap;
     }
 
     @Override
