@@ -55,6 +55,7 @@ final class BrokerAssembly {
 
     private static final int EXPIRY_SWEEP_MILLIS = 1_000;
     private static final int EXPIRY_SWEEP_STEPS = 10_000;
+    private static final int MATCH_SWEEP_MILLIS = 10_000;
 
     private final BrokerConfig config;
     private final EventStream events = new EventStream();
@@ -163,12 +164,31 @@ final class BrokerAssembly {
             eventLoop.execute(() -> {
                 wheel.runOn(eventLoop);
                 loop.start();
+                wheel.arm(new MatchSweep(routing, wheel), MATCH_SWEEP_MILLIS);
                 if (first) {
                     wheel.arm(new RetainedSweep(routing, wheel), EXPIRY_SWEEP_MILLIS);
                 }
             });
         }
         return wheels;
+    }
+
+    /** Drops remembered matches of former subscriptions, also on a loop that routes nothing. */
+    private final class MatchSweep extends Deadline {
+
+        private final RoutingLoop loop;
+        private final DeadlineWheel wheel;
+
+        MatchSweep(RoutingLoop loop, DeadlineWheel wheel) {
+            this.loop = loop;
+            this.wheel = wheel;
+        }
+
+        @Override
+        protected void expired() {
+            router.forgetFormerMatches(loop);
+            wheel.arm(this, MATCH_SWEEP_MILLIS);
+        }
     }
 
     /** Removes expired retained messages, a limited number at a time. */

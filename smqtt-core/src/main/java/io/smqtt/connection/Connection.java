@@ -66,7 +66,10 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
     private boolean publishing;
     private boolean sendsWaitingLater;
 
-    /** {@code isWritable} of the channel: reading it there takes four objects of Netty for each message. */
+    /**
+     * {@code isWritable} of the channel as of its last change: reading it there takes four objects of Netty for each message. Stays true on a
+     * channel that is closed, until the end of the connection follows in the same pass.
+     */
     private boolean writable;
 
     private @Nullable TopicName allowedTopic;
@@ -214,7 +217,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         awaited--;
     }
 
-    /** Resumes decoding unless another answer is awaited; on the event loop, never from within decoding. */
+    /** Resumes decoding unless another answer is awaited; on the event loop. Within decoding nothing is to be resumed: it goes on by itself. */
     void proceed() {
         if (awaited == 0) {
             resume.run();
@@ -323,7 +326,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return connect;
     }
 
-    /** The client is accepted: the CONNACK is about to be sent. No aliases are null. */
+    /** The client is accepted: the CONNACK is about to be sent. Aliases are null if there are none. */
     void connected(
             Session opened, int window, @Nullable InboundAliases inbound, @Nullable OutboundAliases towardsClient) {
         connect = null;

@@ -6,14 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The results of recent matches of one event loop, for topics that are published to again and again. A result is valid for one version
- * of the index: the first match after a change forgets all of them. A topic is remembered from its second match on, so that topics which
- * come once cost one comparison. Topics are compared by identity: the decoder gives the same instance for a topic that it knows.
+ * of the index: the first match after a change forgets all of them, and so does a sweep. A topic is remembered from its second match on. Topics
+ * are compared by identity: the decoder gives the same instance for a topic that it knows.
  *
- * <p>Bounded: at most {@value #SLOTS} topics, with at most {@value #LARGEST} subscriptions and groups each. Not thread-safe.
+ * <p>Bounded: at most {@value #SLOTS} topics of {@value #LONGEST} bytes, with at most {@value #LARGEST} subscriptions and groups each. Not
+ * thread-safe.
  */
 final class RecentMatches {
 
     private static final int SLOTS = 4_096;
+
+    /** The decoder does not know longer topics again; they would only be held. */
+    private static final int LONGEST = 256;
 
     /** Larger results take longer to copy than to find. */
     private static final int LARGEST = 8;
@@ -34,9 +38,7 @@ final class RecentMatches {
      * @return false if there is none for this version
      */
     boolean recall(TopicName topic, long current, Matches into) {
-        if (current != version) {
-            forget();
-            version = current;
+        if (forgetFormer(current)) {
             return false;
         }
         int slot = slot(topic);
@@ -48,8 +50,21 @@ final class RecentMatches {
         return true;
     }
 
+    /** Forgets the results if the index has changed since; returns whether it has. */
+    boolean forgetFormer(long current) {
+        if (current == version) {
+            return false;
+        }
+        forget();
+        version = current;
+        return true;
+    }
+
     /** Takes note of a topic that was matched, and of the result if it is not the first time. */
     void matched(TopicName topic, Matches found) {
+        if (topic.utf8().length > LONGEST) {
+            return;
+        }
         int slot = slot(topic);
         if (topics[slot] != topic) {
             topics[slot] = topic;
@@ -61,6 +76,16 @@ final class RecentMatches {
             results[slot] = new Result(found.subscriptions(), found.filters(), found.groups());
             filled[filledCount++] = (short) slot;
         }
+    }
+
+    /** The number of results. */
+    int size() {
+        return filledCount;
+    }
+
+    /** Whether there is a reference to a topic. */
+    boolean holds(TopicName topic) {
+        return topics[slot(topic)] == topic;
     }
 
     private void forget() {

@@ -31,6 +31,8 @@ public final class Router {
     /** The result of matching on each event loop, reused for each message. */
     private final Matches[] matchesByLoop;
 
+    private final RecentMatches[] recentByLoop;
+
     private volatile boolean holdsTickets;
     private Function<? super SharedGroup, ? extends GroupBacklog> backlogs = group -> null;
 
@@ -58,7 +60,9 @@ public final class Router {
         }
         this.loops = List.copyOf(created);
         this.matchesByLoop = new Matches[created.size()];
-        Arrays.setAll(matchesByLoop, i -> new Matches(new RecentMatches()));
+        this.recentByLoop = new RecentMatches[created.size()];
+        Arrays.setAll(recentByLoop, i -> new RecentMatches());
+        Arrays.setAll(matchesByLoop, i -> new Matches(recentByLoop[i]));
     }
 
     /**
@@ -129,6 +133,21 @@ public final class Router {
      */
     public RetainedMessages retained() {
         return retained;
+    }
+
+    /**
+     * Drops the matches that an event loop remembers of the time before the last change of the index: their subscriptions may have ended. On
+     * that event loop.
+     *
+     * @param loop the current event loop
+     */
+    public void forgetFormerMatches(RoutingLoop loop) {
+        recentMatches(loop).forgetFormer(index.version());
+    }
+
+    /** The matches that an event loop remembers. */
+    RecentMatches recentMatches(RoutingLoop loop) {
+        return recentByLoop[loop.index()];
     }
 
     /**

@@ -69,8 +69,10 @@ final class InFlightWindow {
     private @Nullable ApplicationMessage[] messages = new @Nullable ApplicationMessage[FIRST_CAPACITY];
     private @Nullable Subscription[] subscriptions = new @Nullable Subscription[FIRST_CAPACITY];
     private byte[] states = new byte[FIRST_CAPACITY];
-    private int[] footprints =
-            new int[FIRST_CAPACITY]; // so that an acknowledgement need not read the message, which is in no cache
+
+    /** The footprints of the messages: an acknowledgement need not read the message for it, which is in no cache any more. */
+    private int[] footprints = new int[FIRST_CAPACITY];
+
     private long @Nullable [] numbers;
     private @Nullable RouteTicket @Nullable [] tickets; // of messages that are held back
     private @Nullable Stragglers stragglers; // their slots follow the ring's

@@ -3,8 +3,12 @@ package io.smqtt.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.smqtt.config.SharedStrategy;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RecentMatchesTest {
@@ -33,6 +37,41 @@ class RecentMatchesTest {
         assertThat(isKnown(topic, 1)).isFalse();
         assertThat(isKnown(topic, 1)).isFalse();
         assertThat(isKnown(topic, 0)).isFalse();
+    }
+
+    @Test
+    void aSweepForgetsWhatTheIndexNoLongerHas() {
+        Router router = new Router(
+                List.of(ImmediateEventExecutor.INSTANCE),
+                new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
+                new RetainedMessages(10, 1_000),
+                new BrokerObserver() {});
+        RoutingLoop loop = router.loops().get(0);
+        TestSubscriber gone = new TestSubscriber("gone");
+        router.index().add(gone.to("a/b"));
+        RecentMatches remembered = router.recentMatches(loop);
+        for (int i = 0; i < 3; i++) {
+            router.index().match(topic, new Matches(remembered));
+        }
+        assertThat(remembered.size()).isEqualTo(1);
+
+        router.index().remove(gone, TopicFilter.of("a/b"), null);
+        router.forgetFormerMatches(loop);
+
+        assertThat(remembered.size()).isZero();
+    }
+
+    @Test
+    void topicsThatTheDecoderDoesNotKnowAgainAreNotHeld() {
+        TopicName longTopic = TopicName.of("x".repeat(257));
+        remember(longTopic);
+        assertThat(isKnown(longTopic, 0)).isFalse();
+        assertThat(recent.holds(longTopic)).isFalse();
+
+        TopicName longest = TopicName.of("x".repeat(256));
+        remember(longest);
+        assertThat(isKnown(longest, 0)).isTrue();
+        assertThat(recent.holds(longest)).isTrue();
     }
 
     @Test
