@@ -159,13 +159,16 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2 && input.refCnt() == 1) {
             remainder = input;
         } else { // a few bytes must not retain a large buffer, and a buffer with payloads in use must not move
-            remainder = input.alloc().directBuffer(roomFor(input)).writeBytes(input);
+            remainder = input.alloc().directBuffer(roomFor(input, current)).writeBytes(input);
             input.release();
         }
     }
 
-    /** The capacity for the begin of a packet: for all of it once a quarter has arrived. */
-    private static int roomFor(ByteBuf input) {
+    /** The capacity for the begin of a packet: for all of it once a quarter has arrived, or a half before the client is connected. */
+    private static int roomFor(ByteBuf input, Connection current) {
+        if (current.phase() != Connection.Phase.CONNECTED) {
+            return 2 * input.readableBytes();
+        }
         int packet = PacketDecoder.packetBytes(input);
         int arrived = input.readableBytes();
         return packet > 2 * arrived && packet <= 4L * arrived ? packet : 2 * arrived;

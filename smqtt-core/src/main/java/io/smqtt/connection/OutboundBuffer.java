@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,12 @@ final class OutboundBuffer {
             dirty = true;
             loop.markDirty(this);
         }
+    }
+
+    /** Whether the socket does not take the output as fast as it is written: more than one flush of it is waiting. */
+    boolean isBehind() {
+        ChannelOutboundBuffer waiting = context.channel().unsafe().outboundBuffer();
+        return waiting != null && waiting.totalPendingWriteBytes() > FLUSH_BYTES;
     }
 
     private void countPacket() {

@@ -8,6 +8,7 @@ import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.PacketEncoder;
 import io.smqtt.codec.PublishEncoder;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Payload;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -22,6 +23,9 @@ final class PacketOutput {
 
     /** Size from which a payload is not copied for each subscriber. */
     private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
+
+    /** A slice of a smaller part of its network buffer does not wait for a slow socket. */
+    private static final int SMALL_PART = 4;
 
     private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
 
@@ -89,7 +93,7 @@ final class PacketOutput {
             alias = aliases == null || !aliasFits ? 0 : aliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || aliases == null || aliases.isNew();
-        if (message.payload().isOnHeap() && message.payload().size() < LARGE_PAYLOAD_BYTES) {
+        if (isCopied(message.payload())) {
             ByteBuf out = outbound.begin(message.footprintBytes());
             loop.encoder()
                     .encode(
@@ -128,6 +132,14 @@ final class PacketOutput {
                                     .retainedDuplicate());
         }
         return true;
+    }
+
+    /** Whether a payload is copied to the output: if it is small, or if its slice would keep much memory until a slow socket takes it. */
+    private boolean isCopied(Payload payload) {
+        int size = payload.size();
+        return payload.isOnHeap()
+                ? size < LARGE_PAYLOAD_BYTES
+                : size < payload.heldBytes() / SMALL_PART && outbound.isBehind();
     }
 
     void pubRel(int packetId, ReasonCode reason) {

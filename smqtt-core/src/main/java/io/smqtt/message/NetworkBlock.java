@@ -2,79 +2,78 @@
 package io.smqtt.message;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 import io.smqtt.thread.AnyThread;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * A network buffer with payloads that are used in place. It is released with the last reference to any of them. Created with one reference.
- * The object is never reused, so that a payload without a reference cannot read what came later.
+ * The bytes of a network buffer with payloads that are used in place. It has one reference for each user of a payload and for each slice that
+ * waits for a socket; created with one. The last one releases the network buffer. The object is never reused, so that a payload without a
+ * reference cannot read what came later.
  */
 @AnyThread
-final class NetworkBlock {
-
-    private static final AtomicIntegerFieldUpdater<NetworkBlock> REFERENCES =
-            AtomicIntegerFieldUpdater.newUpdater(NetworkBlock.class, "references");
+final class NetworkBlock extends UnpooledDirectByteBuf {
 
     private final PayloadMemory memory;
-    private final ByteBuf buffer;
-    private final int bytes;
-    private volatile int references = 1;
+    private final ByteBuf source;
+    private final int memoryBytes;
 
     /**
      * Creates a block.
      *
      * @param memory has counted the bytes
-     * @param buffer retained here
-     * @param bytes the memory of the buffer
+     * @param source the network buffer, direct and in one piece; retained here
+     * @param memoryBytes the memory that stays allocated with the buffer
      */
-    NetworkBlock(PayloadMemory memory, ByteBuf buffer, int bytes) {
+    NetworkBlock(PayloadMemory memory, ByteBuf source, int memoryBytes) {
+        super(source.alloc(), source.nioBuffer(0, source.writerIndex()), source.writerIndex());
         this.memory = memory;
-        this.buffer = buffer.retain();
-        this.bytes = bytes;
+        this.source = source.retain();
+        this.memoryBytes = memoryBytes;
     }
 
     /** Whether this is the block of a buffer, which the caller holds. */
     boolean isOf(ByteBuf other) {
-        return buffer == other && references > 0;
+        return source == other && refCnt() > 0;
     }
 
-    /** The buffer, for a caller with a reference. */
-    ByteBuf buffer() {
-        if (references <= 0) {
-            throw released();
+    /** The network buffer, for a caller with a reference. */
+    ByteBuf source() {
+        if (refCnt() <= 0) {
+            throw new IllegalReferenceCountException("the payload's network buffer is released");
         }
-        return buffer;
+        return source;
     }
 
-    void retain() {
-        if (!tryRetain()) {
-            throw released();
-        }
+    /** The memory that stays allocated with the buffer. */
+    int memoryBytes() {
+        return memoryBytes;
     }
 
-    /** Adds a reference; returns false if the last one was released. */
+    /** Adds a reference; returns false if the last one was released, which another event loop may do at any time. */
     boolean tryRetain() {
-        int now = references;
-        while (now > 0) {
-            if (REFERENCES.compareAndSet(this, now, now + 1)) {
-                return true;
-            }
-            now = references;
-        }
-        return false;
-    }
-
-    void release() {
-        int left = REFERENCES.decrementAndGet(this);
-        if (left == 0) {
-            buffer.release();
-            memory.release(bytes);
-        } else if (left < 0) {
-            throw released();
+        try {
+            retain();
+            return true;
+        } catch (IllegalReferenceCountException e) {
+            return false;
         }
     }
 
-    private static IllegalStateException released() {
-        return new IllegalStateException("the payload's network buffer is released");
+    @Override
+    public boolean hasMemoryAddress() {
+        return source.hasMemoryAddress();
+    }
+
+    @Override
+    public long memoryAddress() {
+        return source().memoryAddress();
+    }
+
+    @Override
+    protected void deallocate() {
+        super.deallocate();
+        source.release();
+        memory.release(memoryBytes);
     }
 }

@@ -33,12 +33,12 @@ final class NetworkPayload extends Payload {
 
     @Override
     public void writeTo(ByteBuf target) {
-        target.writeBytes(block.buffer(), index, size);
+        target.writeBytes(block.source(), index, size);
     }
 
     @Override
     public void copyTo(byte[] target, int at) {
-        block.buffer().getBytes(index, target, at, size);
+        block.source().getBytes(index, target, at, size);
     }
 
     @Override
@@ -65,7 +65,7 @@ final class NetworkPayload extends Payload {
     public Payload onHeap() {
         Payload made = copy;
         if (made == null) {
-            made = copyOf(block.buffer(), index, size);
+            made = copyOf(block.source(), index, size);
             copy = made;
         }
         return made;
@@ -83,7 +83,12 @@ final class NetworkPayload extends Payload {
 
     @Override
     public ByteBuf retainedSlice() {
-        return block.buffer().retainedSlice(index, size);
+        return block.retainedSlice(index, size);
+    }
+
+    @Override
+    public int heldBytes() {
+        return block.memoryBytes();
     }
 
     @Override

@@ -146,13 +146,22 @@ public abstract sealed class Payload permits HeapPayload, NetworkPayload {
     public abstract Payload onHeap();
 
     /**
-     * The bytes in the network buffer, to be written without a copy.
+     * The bytes in the network buffer, to be written without a copy. The buffer counts against its limit until this slice is released.
      *
      * @return a buffer that the caller releases; null for a payload on the heap
      * @throws IllegalStateException if the last reference was released
      */
     public @Nullable ByteBuf retainedSlice() {
         return null;
+    }
+
+    /**
+     * The memory that stays allocated with the bytes.
+     *
+     * @return bytes: the whole network buffer if the payload is in one, else {@link #size()}
+     */
+    public int heldBytes() {
+        return size();
     }
 
     /**

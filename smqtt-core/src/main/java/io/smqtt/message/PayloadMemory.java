@@ -5,8 +5,8 @@ import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The network buffers in which payloads are used in place, and their limit. A buffer counts as a whole while any of its payloads is in use.
- * Above the limit payloads are copied to the heap.
+ * The network buffers in which payloads are used in place, and their limit. A buffer counts as a whole while any of its payloads is in use
+ * or waits for a socket. Above the limit payloads are copied to the heap.
  */
 @AnyThread
 public final class PayloadMemory {

@@ -15,7 +15,7 @@ public final class PayloadReader {
     /** Size from which a payload is used in place: below, the copy is cheaper. */
     public static final int IN_PLACE_BYTES = 4 * 1024;
 
-    /** A buffer of which a smaller part was filled is not kept for its payloads. */
+    /** Memory of which a smaller part holds received bytes is not kept for its payloads. */
     private static final int FILLED = 4;
 
     private final PayloadMemory memory;
@@ -39,7 +39,7 @@ public final class PayloadReader {
      * @return a payload with one reference, to be released by the caller
      */
     public Payload read(ByteBuf source, int index, int length) {
-        if (length >= IN_PLACE_BYTES && source.isDirect()) {
+        if (length >= IN_PLACE_BYTES && source.isDirect() && source.nioBufferCount() == 1) {
             NetworkBlock block = block(source);
             if (block != null) {
                 return new NetworkPayload(block, index, length);
@@ -54,12 +54,21 @@ public final class PayloadReader {
         if (present != null && present.isOf(source) && present.tryRetain()) {
             return present;
         }
-        int size = source.writerIndex() + source.maxFastWritableBytes();
+        int size = memoryOf(source);
         if (source.writerIndex() < size / FILLED || !memory.reserve(size)) {
             return null;
         }
         NetworkBlock created = new NetworkBlock(memory, source, size);
         last = created;
         return created;
+    }
+
+    /** The memory that stays allocated with a buffer: that of the whole buffer if it is a slice, as from a WebSocket frame. */
+    private static int memoryOf(ByteBuf source) {
+        ByteBuf whole = source;
+        for (ByteBuf around = source.unwrap(); around != null; around = around.unwrap()) {
+            whole = around;
+        }
+        return whole.writerIndex() + whole.maxFastWritableBytes();
     }
 }

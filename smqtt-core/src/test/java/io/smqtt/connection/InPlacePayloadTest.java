@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.mqtt.MqttMessage;
 import io.netty.handler.codec.mqtt.MqttMessageBuilders;
 import io.netty.handler.codec.mqtt.MqttProperties;
@@ -81,8 +82,47 @@ class InPlacePayloadTest {
     void atQos0TheBufferIsReleasedWhenItIsWritten() {
         open();
         sendDirect(publish("t", LARGE, 0, 0));
-        assertThat(bench.payloads.bytes()).isZero();
+        assertThat(bench.payloads.bytes()).isEqualTo(sent.get(0).capacity());
         assertThat(bench.answers()).containsExactly("PUBLISH t " + LARGE);
+        assertThat(bench.payloads.bytes()).isZero();
+    }
+
+    /** 20 buffers, in each a payload for a client that does not read. */
+    @Test
+    void outputThatWaitsForTheSocketCounts() {
+        bench.payloads = new PayloadMemory(200_000);
+        open();
+        for (int i = 0; i < 20; i++) {
+            sendDirect(publish("t", LARGE, 0, 0), publish("elsewhere", "o".repeat(59_000), 0, 0));
+        }
+        assertThat(heldBytes()).isEqualTo(bench.payloads.bytes()).isBetween(100_000L, 200_000L);
+        assertThat(bench.answers()).hasSize(20).containsOnly("PUBLISH t " + LARGE);
+    }
+
+    private long heldBytes() {
+        return sent.stream()
+                .filter(buffer -> buffer.refCnt() > 0)
+                .mapToLong(ByteBuf::capacity)
+                .sum();
+    }
+
+    /** The slices would keep much more memory than the limit of the output allows. */
+    @Test
+    void aSlowSocketKeepsNoBufferForASmallPartOfIt() {
+        open();
+        bench.wire.stuck = true;
+        bench.channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(500_000, 1_000_000));
+        for (int i = 0; i < 20; i++) {
+            sendDirect(publish("t", LARGE, 0, 0), publish("elsewhere", "o".repeat(35_000), 0, 0));
+        }
+        assertThat(sent.get(0).refCnt()).isPositive();
+        assertThat(sent.get(19).refCnt()).isZero();
+        assertThat(heldBytes()).isEqualTo(bench.payloads.bytes()).isLessThan(15 * 41_000);
+        sendDirect(publish("t", LARGE, 0, 0), publish("t", OTHER, 0, 0)); // these are most of their buffer
+        assertThat(sent.get(20).refCnt()).isPositive();
+        bench.wire.stuck = false;
+        bench.channel.flush();
+        assertThat(bench.answers()).hasSize(22).contains("PUBLISH t " + LARGE, "PUBLISH t " + OTHER);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -47,16 +48,45 @@ class PayloadReaderTest {
     }
 
     @Test
-    void outputKeepsTheBufferButDoesNotCount() {
+    void outputKeepsTheBufferWhichCountsUntilThen() {
         ByteBuf buffer = filled(1);
         Payload payload = reader.read(buffer, 0, SIZE);
         ByteBuf written = payload.retainedSlice();
         payload.release();
         buffer.release();
-        assertThat(memory.bytes()).isZero();
+        assertThat(memory.bytes()).isEqualTo(SIZE);
         assertThat(written).isNotNull();
         assertThat(written.toString(StandardCharsets.US_ASCII)).isEqualTo("0".repeat(SIZE));
         written.release();
+        assertThat(memory.bytes()).isZero();
+        assertThat(buffer.refCnt()).isZero();
+    }
+
+    /** A WebSocket frame is passed on as a slice of what the socket was read into. */
+    @Test
+    void aSliceCountsAsItsWholeBuffer() {
+        ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer(4 * SIZE);
+        ByteBuf frame = buffer.writeZero(4 * SIZE).readRetainedSlice(SIZE + 1);
+        buffer.release();
+        Payload payload = reader.read(frame, 1, SIZE);
+        frame.release();
+        assertThat(payload.isOnHeap()).isFalse();
+        assertThat(payload.heldBytes()).isEqualTo(4 * SIZE);
+        assertThat(memory.bytes()).isEqualTo(4L * SIZE);
+        payload.release();
+        assertThat(memory.bytes()).isZero();
+        assertThat(buffer.refCnt()).isZero();
+    }
+
+    @Test
+    void aSmallSliceIsCopied() {
+        ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer(5 * SIZE);
+        ByteBuf frame = buffer.writeZero(5 * SIZE).readRetainedSlice(SIZE);
+        buffer.release();
+        Payload payload = reader.read(frame, 0, SIZE);
+        assertThat(payload.isOnHeap()).isTrue();
+        assertThat(memory.bytes()).isZero();
+        frame.release();
         assertThat(buffer.refCnt()).isZero();
     }
 
