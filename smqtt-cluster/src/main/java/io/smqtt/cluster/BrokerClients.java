@@ -32,6 +32,11 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
+    public void nodeAway(boolean away) {
+        registry.nodeAway(away);
+    }
+
+    @Override
     public void claimed(String clientId, long clock) {
         Session session = registry.find(clientId);
         if (session != null) {

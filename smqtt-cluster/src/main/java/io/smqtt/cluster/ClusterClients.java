@@ -488,7 +488,8 @@ final class ClusterClients {
         wills.forgotten(nodeId);
     }
 
-    void tick(long nowNanos) {
+    void tick(long nowNanos, boolean nodeAway) {
+        local.nodeAway(nodeAway);
         claims.tick(nowNanos);
         coordinator.tick(nowNanos);
         sync.tick(nowNanos);

@@ -322,7 +322,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         }
         retained.tick(clocks.earliestMillis());
-        clients.tick(now);
+        clients.tick(now, membership.isAnyAbsent());
         routes.tick();
         syncs.answerKnown();
         membership.tick(now);

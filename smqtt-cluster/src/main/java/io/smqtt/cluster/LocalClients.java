@@ -23,6 +23,9 @@ interface LocalClients {
      */
     long clockOf(String clientId);
 
+    /** Whether a node is away whose sessions may return: then more is remembered of what the sessions here take. Called with each tick. */
+    void nodeAway(boolean away);
+
     /** Sets the clock of a session, if there is one. */
     void claimed(String clientId, long clock);
 

@@ -137,15 +137,18 @@ class ClusterMendsTest {
                 good.shortest(), good.longest(), good.inOrder(), 1, good.doubled(), good.detection()));
         simulation.run(Duration.ofSeconds(10));
         assertThat(a.reaches("b")).isTrue();
+        assertThat(a.clients().isNodeAway()).isFalse();
 
         simulation.run(Duration.ofSeconds(10));
         assertThat(a.reaches("b")).isFalse();
         assertThat(b.reaches("a")).isFalse();
+        assertThat(a.clients().isNodeAway()).isTrue();
 
         network.faults(good);
         simulation.run(WHILE);
         assertThat(a.reaches("b")).isTrue();
         assertThat(b.reaches("a")).isTrue();
+        assertThat(a.clients().isNodeAway()).isFalse();
         assertThat(a.rowsOf("b")).containsOnlyKeys("t");
     }
 

@@ -36,6 +36,7 @@ final class SimulatedClients implements LocalClients {
     private int given;
     private final List<StoredMessage> alsoElsewhere = new ArrayList<>();
     private int stayed;
+    private boolean nodeAway;
 
     /** A session. */
     static final class Held {
@@ -114,6 +115,16 @@ final class SimulatedClients implements LocalClients {
         Held held = sessions.computeIfAbsent(clientId, id -> new Held());
         held.connected = true;
         return held;
+    }
+
+    /** Whether a node is away, as the node said last. */
+    boolean isNodeAway() {
+        return nodeAway;
+    }
+
+    @Override
+    public void nodeAway(boolean away) {
+        nodeAway = away;
     }
 
     @Override

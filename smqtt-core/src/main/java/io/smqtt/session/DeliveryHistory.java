@@ -5,48 +5,94 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The messages that all sessions of a node have taken lately. Recorded from {@link #begin} on: on nodes of a cluster only. */
+/**
+ * The messages that all sessions of a node have taken lately. Recorded from {@link #begin} on: on nodes of a cluster only. While a node is away
+ * whose sessions may return, and for {@value #AFTER_RETURN_MINUTES} minutes after that, more of them are kept: up to 1/64 of the heap, instead of
+ * about 1 MiB for each event loop. What is too much afterwards is dropped with later deliveries.
+ */
 @AnyThread
 final class DeliveryHistory {
 
-    private volatile TakenMessages @Nullable [] byLoop;
+    /** The sessions of a node that returns are merged one after the other. */
+    static final int AFTER_RETURN_MINUTES = 10;
+
+    private static final int USUAL_BLOCKS = 2;
+    private static final int SHARE_OF_HEAP = 64;
+    private static final long BLOCK_BYTES = 2L * TakenMessages.CAPACITY * Long.BYTES;
+
+    private final Ticker ticker;
+    private final long maximumBytes;
+    private volatile TakenBlocks @Nullable [] byLoop;
+    private volatile int mostBlocks = USUAL_BLOCKS;
+
+    private volatile boolean nodeAway;
+    private volatile boolean keepsMore;
+    private long returnedAtNanos;
+
+    DeliveryHistory(Ticker ticker) {
+        this(ticker, Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+    }
+
+    DeliveryHistory(Ticker ticker, long maximumBytes) {
+        this.ticker = ticker;
+        this.maximumBytes = maximumBytes;
+    }
 
     /** Starts to record. */
     void begin(int loops) {
-        TakenMessages[] all = new TakenMessages[loops];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = new TakenMessages();
-        }
+        TakenBlocks[] all = new TakenBlocks[loops];
+        Arrays.setAll(all, i -> new TakenBlocks());
+        mostBlocks = (int) Math.max(USUAL_BLOCKS, maximumBytes / loops / BLOCK_BYTES);
         byLoop = all;
+    }
+
+    /** Whether a node is away whose sessions may return. Called again and again, by one thread at a time. */
+    void nodeAway(boolean away) {
+        if (nodeAway && !away) {
+            returnedAtNanos = ticker.nanoTime();
+        }
+        nodeAway = away;
+        keepsMore = away
+                || (keepsMore && ticker.nanoTime() - returnedAtNanos <= TimeUnit.MINUTES.toNanos(AFTER_RETURN_MINUTES));
+    }
+
+    boolean isNodeAway() {
+        return nodeAway;
+    }
+
+    private int blocks() {
+        return keepsMore ? mostBlocks : USUAL_BLOCKS;
     }
 
     /** Records a message that a session takes on its event loop. */
     @OnEventLoop
     void took(RoutingLoop loop, long sessionKey, ApplicationMessage message, Subscription subscription) {
-        TakenMessages[] all = byLoop;
-        if (all != null && message.qos() != QoS.AT_MOST_ONCE) {
-            all[loop.index()].took(sessionKey, TakenMessages.idOf(message, subscription));
+        if (byLoop != null && message.qos() != QoS.AT_MOST_ONCE) {
+            took(loop, sessionKey, TakenMessages.idOf(message, subscription));
         }
     }
 
-    /** Records a delivery that has come with a session from another node. */
+    /** Records a delivery, also one that has come with a session from another node. */
     @OnEventLoop
     void took(RoutingLoop loop, long sessionKey, long deliveryId) {
-        TakenMessages[] all = byLoop;
-        if (all != null) {
-            all[loop.index()].took(sessionKey, deliveryId);
+        TakenBlocks[] all = byLoop;
+        if (all != null && deliveryId != ApplicationMessage.NO_ID) {
+            all[loop.index()].took(sessionKey, deliveryId, blocks());
         }
     }
 
     /** Whether a session is known to have taken a delivery; see {@link TakenMessages#idOf}. */
     boolean knows(long sessionKey, long deliveryId) {
-        TakenMessages[] all = byLoop;
+        TakenBlocks[] all = byLoop;
         if (all != null) {
-            for (TakenMessages ofLoop : all) {
+            for (TakenBlocks ofLoop : all) {
                 if (ofLoop.knows(sessionKey, deliveryId)) {
                     return true;
                 }

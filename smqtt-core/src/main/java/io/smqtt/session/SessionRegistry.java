@@ -90,7 +90,10 @@ public final class SessionRegistry {
                 stores);
         retained = new RetainedKeeper(router, stores);
         services = new SessionServices(
-                resources, new GroupQueues(resources), new WillPublisher(resources, retained), new DeliveryHistory());
+                resources,
+                new GroupQueues(resources),
+                new WillPublisher(resources, retained),
+                new DeliveryHistory(ticker));
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         sessions = new SessionTable(limits);
         claims = new SessionClaims(services, sessions);
@@ -223,6 +226,16 @@ public final class SessionRegistry {
     @AnyThread
     public void rememberTaken() {
         services.history().begin(resources.router().loops().size());
+    }
+
+    /**
+     * Says whether a node is away whose sessions may return: more of the messages that sessions take is recorded meanwhile.
+     *
+     * @param away whether that is so now; called again and again, by one thread at a time
+     */
+    @AnyThread
+    public void nodeAway(boolean away) {
+        services.history().nodeAway(away);
     }
 
     /** Checks the subscriptions of all sessions again, after the access rules have changed. */

@@ -13,22 +13,22 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded record of the messages that the sessions of one event loop have recently taken, to recognize duplicates from a
- * merged session. A full part evicts its oldest entry; at most {@value #CAPACITY} are kept. Written on the event loop; read
- * on any thread, where the latest entries may be missing.
+ * Some messages that the sessions of one event loop have taken, to recognize duplicates from a merged session: a hash table that is at most
+ * half full. Written on the event loop; read on any thread, where the latest entries may be missing.
  */
 final class TakenMessages {
 
-    static final int CAPACITY = 65_536;
+    /** Deliveries that it holds. */
+    static final int CAPACITY = 32_768;
 
-    /** One cache line each. */
-    private static final int WAYS = 8;
+    private static final int SLOTS = 2 * CAPACITY;
 
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
     private static final AtomicLong KEYS = new AtomicLong();
 
-    private final AtomicLongArray values = new AtomicLongArray(CAPACITY);
+    private final AtomicLongArray values = new AtomicLongArray(SLOTS);
+    private int size;
 
     /** Allocates a number for a session. It identifies the session, not the client: a later session of the client starts empty. */
     @AnyThread
@@ -68,18 +68,28 @@ final class TakenMessages {
                 : id * SPREAD + 31L * shareName.hashCode() + filter.value().hashCode();
     }
 
-    /** Records a delivery that a session has taken. */
+    /** Whether there is no room for another delivery. */
+    @OnEventLoop
+    boolean isFull() {
+        return size == CAPACITY;
+    }
+
+    /** Records a delivery that a session has taken, in a table that is not full. */
     @OnEventLoop
     void took(long sessionKey, long deliveryId) {
         if (deliveryId == ApplicationMessage.NO_ID) {
             return;
         }
         long value = value(sessionKey, deliveryId);
-        int set = setOf(value);
-        for (int way = WAYS - 1; way > 0; way--) {
-            values.setRelease(set + way, values.getPlain(set + way - 1));
+        int slot = slotOf(value);
+        for (long present = values.getPlain(slot); present != 0; present = values.getPlain(slot)) {
+            if (present == value) {
+                return;
+            }
+            slot = slot + 1 & SLOTS - 1;
         }
-        values.setRelease(set, value);
+        values.setRelease(slot, value);
+        size++;
     }
 
     static long value(long sessionKey, long deliveryId) {
@@ -89,19 +99,20 @@ final class TakenMessages {
         return value == 0 ? 1 : value;
     }
 
-    private static int setOf(long value) {
-        return (int) (value >>> 40) * WAYS & CAPACITY - 1;
+    private static int slotOf(long value) {
+        return (int) (value >>> 40) & SLOTS - 1;
     }
 
     /** Whether a session has taken a delivery. */
     @AnyThread
     boolean knows(long sessionKey, long deliveryId) {
         long value = value(sessionKey, deliveryId);
-        int set = setOf(value);
-        for (int way = 0; way < WAYS; way++) {
-            if (values.getAcquire(set + way) == value) {
+        int slot = slotOf(value);
+        for (long present = values.getAcquire(slot); present != 0; present = values.getAcquire(slot)) {
+            if (present == value) {
                 return true;
             }
+            slot = slot + 1 & SLOTS - 1;
         }
         return false;
     }

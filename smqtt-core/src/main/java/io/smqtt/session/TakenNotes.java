@@ -23,7 +23,7 @@ final class TakenNotes {
     static final int NOTES = 512;
 
     /** Deliveries in all notes. */
-    static final int CAPACITY = TakenMessages.CAPACITY;
+    static final int CAPACITY = 65_536;
 
     /** A note with fewer deliveries is extended. */
     static final int FEW = 64;

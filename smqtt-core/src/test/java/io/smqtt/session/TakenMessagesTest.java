@@ -31,17 +31,21 @@ class TakenMessagesTest {
     }
 
     @Test
-    void theLastMessagesOfASessionAreKnown() { // their identifiers follow each other
+    void aFullTableKnowsAllOfItsMessages() { // their identifiers follow each other
         long key = TakenMessages.newKey();
-        int count = 4 * TakenMessages.CAPACITY;
-        for (int id = 1; id <= count; id++) {
-            taken.took(key, id);
+        int id = 0;
+        while (!taken.isFull()) {
+            taken.took(key, ++id);
+            taken.took(key, id); // again: takes no room
         }
 
-        for (int id = count - TakenMessages.CAPACITY / 16; id <= count; id++) {
-            assertThat(taken.knows(key, id)).isTrue();
+        assertThat(id).isEqualTo(TakenMessages.CAPACITY);
+        for (int known = 1; known <= id; known++) {
+            assertThat(taken.knows(key, known)).isTrue();
         }
-        assertThat(taken.knows(key, 1)).isFalse();
+        for (int unknown = id + 1; unknown <= 2 * id; unknown++) {
+            assertThat(taken.knows(key, unknown)).isFalse();
+        }
     }
 
     @Test

@@ -28,7 +28,7 @@ class FailoverIT {
     private static final int SUBSCRIBERS = 8;
 
     /** So slow that the node remembers all deliveries since the failure, also if a busy machine takes a minute to merge. */
-    private static final Duration PACE = Duration.ofMillis(20);
+    private static final Duration PACE = Duration.ofMillis(10);
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
     private static final int PROGRESS = 300;
