@@ -27,7 +27,7 @@ class FailoverIT {
     private static final int PUBLISHING = 2;
     private static final int SUBSCRIBERS = 8;
 
-    /** So slow that the node remembers all deliveries since the failure, also if a busy machine takes a minute to merge. */
+    /** Between two messages of a publisher. */
     private static final Duration PACE = Duration.ofMillis(10);
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
