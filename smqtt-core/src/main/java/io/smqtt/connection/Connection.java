@@ -217,7 +217,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         awaited--;
     }
 
-    /** Resumes decoding unless another answer is awaited; on the event loop. Within decoding nothing is to be resumed: it goes on by itself. */
+    /** Resumes decoding unless another answer is awaited; on the event loop. Has no effect during decoding, which continues anyway. */
     void proceed() {
         if (awaited == 0) {
             resume.run();

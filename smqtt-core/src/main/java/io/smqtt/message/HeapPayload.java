@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A payload in an array that nobody else has. */
+/** A payload in an array of its own. */
 final class HeapPayload extends Payload {
 
     private final byte[] bytes;

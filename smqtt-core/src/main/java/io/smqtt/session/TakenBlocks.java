@@ -6,7 +6,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.Arrays;
 
 /**
- * What the sessions of one event loop have taken, in blocks. The number of blocks is given with each delivery: it is larger while a node is
+ * The deliveries that the sessions of one event loop have taken, in blocks. The number of blocks is given with each delivery: it is larger while a node is
  * away whose sessions may return. Read on any thread.
  */
 final class TakenBlocks {
