@@ -20,6 +20,7 @@ import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
+import io.smqtt.trace.Traces;
 import io.smqtt.transport.EventLoops;
 import io.smqtt.transport.Listeners;
 import java.net.InetSocketAddress;
@@ -103,6 +104,15 @@ public final class Broker {
     }
 
     /**
+     * Returns the traces: listeners that see what happens to a client, to messages or to an address on this node.
+     *
+     * @return the traces, to start one
+     */
+    public Traces traces() {
+        return parts.traces();
+    }
+
+    /**
      * Creates a builder.
      *
      * @return a builder with defaults
@@ -143,6 +153,7 @@ public final class Broker {
                 parts.traffic(),
                 listeners,
                 first(BrokerModule::cluster),
+                first(BrokerModule::peerQueries),
                 first(BrokerModule::metrics),
                 first(BrokerModule::management));
         return Flux.fromIterable(modules)

@@ -21,6 +21,7 @@ import io.smqtt.connection.Disconnector;
 import io.smqtt.connection.EnhancedFlow;
 import io.smqtt.connection.Interceptors;
 import io.smqtt.connection.PublishFlow;
+import io.smqtt.connection.RateLimits;
 import io.smqtt.connection.SubscribeFlow;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.message.PayloadReader;
@@ -35,11 +36,14 @@ import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.session.Stores;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Observer;
 import io.smqtt.spi.Ticker;
+import io.smqtt.trace.TracedLoop;
+import io.smqtt.trace.Traces;
 import io.smqtt.transport.EventLoops;
 import io.smqtt.transport.Listeners;
 import io.smqtt.transport.MqttPipeline;
@@ -59,6 +63,7 @@ final class BrokerAssembly {
 
     private final BrokerConfig config;
     private final EventStream events = new EventStream();
+    private final Traces traces = new Traces();
     private final BrokerObserver observer;
     private final Ticker ticker;
     private final ClientLog log;
@@ -71,6 +76,7 @@ final class BrokerAssembly {
     private final QueueBudget budget;
     private final PayloadMemory payloads;
     private final ClientDirectory directory;
+    private final RateLimits rates;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
@@ -84,6 +90,7 @@ final class BrokerAssembly {
         LimitsConfig limits = config.limits();
         List<Observer> observers = new ArrayList<>(builder.observers);
         observers.add(events);
+        observers.add(traces);
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers, observer);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
@@ -98,8 +105,12 @@ final class BrokerAssembly {
         if (builder.store != null) {
             builder.store.observe(observer);
         }
+        rates = new RateLimits(config, ticker);
         List<StoreLoop> storeLoops = new ArrayList<>();
         List<DeadlineWheel> wheels = startLoops(budget, builder.store == null ? null : storeLoops);
+        List<TracedLoop> traced = new ArrayList<>(router.loops());
+        traced.addAll(loops.values());
+        traces.observe(traced);
         stores = builder.store == null
                 ? null
                 : new Stores(builder.store, storeLoops, config.storage().sync() != StorageConfig.Sync.NONE);
@@ -164,53 +175,48 @@ final class BrokerAssembly {
             eventLoop.execute(() -> {
                 wheel.runOn(eventLoop);
                 loop.start();
-                wheel.arm(new MatchSweep(routing, wheel), MATCH_SWEEP_MILLIS);
+                // drops remembered matches of former subscriptions, also on a loop that routes nothing
+                new Sweep(wheel, MATCH_SWEEP_MILLIS, () -> router.forgetFormerMatches(routing)).arm();
                 if (first) {
-                    wheel.arm(new RetainedSweep(routing, wheel), EXPIRY_SWEEP_MILLIS);
+                    new Sweep(wheel, EXPIRY_SWEEP_MILLIS, () -> removeExpired(routing)).arm();
+                    new Sweep(wheel, MATCH_SWEEP_MILLIS, rates::removeIdle).arm();
                 }
             });
         }
         return wheels;
     }
 
-    /** Drops remembered matches of former subscriptions, also on a loop that routes nothing. */
-    private final class MatchSweep extends Deadline {
-
-        private final RoutingLoop loop;
-        private final DeadlineWheel wheel;
-
-        MatchSweep(RoutingLoop loop, DeadlineWheel wheel) {
-            this.loop = loop;
-            this.wheel = wheel;
-        }
-
-        @Override
-        protected void expired() {
-            router.forgetFormerMatches(loop);
-            wheel.arm(this, MATCH_SWEEP_MILLIS);
+    /** Removes expired retained messages, a limited number at a time. */
+    private void removeExpired(RoutingLoop loop) {
+        RetainedMessages messages = router.retained();
+        int removed =
+                messages.removeExpired(ticker.nanoTime(), EXPIRY_SWEEP_STEPS, topic -> retained.changed(loop, topic));
+        if (removed > 0) {
+            observer.retainedChanged(messages.count(), messages.bytes());
         }
     }
 
-    /** Removes expired retained messages, a limited number at a time. */
-    private final class RetainedSweep extends Deadline {
+    /** Runs a task at its deadline, and arms itself again. */
+    private static final class Sweep extends Deadline {
 
-        private final RoutingLoop loop;
         private final DeadlineWheel wheel;
+        private final int intervalMillis;
+        private final Runnable task;
 
-        RetainedSweep(RoutingLoop loop, DeadlineWheel wheel) {
-            this.loop = loop;
+        Sweep(DeadlineWheel wheel, int intervalMillis, Runnable task) {
             this.wheel = wheel;
+            this.intervalMillis = intervalMillis;
+            this.task = task;
+        }
+
+        void arm() {
+            wheel.arm(this, intervalMillis);
         }
 
         @Override
         protected void expired() {
-            RetainedMessages messages = router.retained();
-            int removed = messages.removeExpired(
-                    ticker.nanoTime(), EXPIRY_SWEEP_STEPS, topic -> retained.changed(loop, topic));
-            if (removed > 0) {
-                observer.retainedChanged(messages.count(), messages.bytes());
-            }
-            wheel.arm(this, EXPIRY_SWEEP_MILLIS);
+            task.run();
+            arm();
         }
     }
 
@@ -229,16 +235,20 @@ final class BrokerAssembly {
             }
         }
         Interceptors interceptors = new Interceptors(builder.interceptors, observer);
+        SubscribeFlow subscribe = new SubscribeFlow(config, router, access.authorizer(), interceptors, directory);
         ConnectFlow connect = new ConnectFlow(
                 config,
                 interceptors,
+                bans(builder),
                 access.authenticator(),
                 new EnhancedFlow(methods, disconnector),
                 access.authorizer(),
                 directory,
                 sessions,
+                subscribe,
                 observer,
-                disconnector);
+                disconnector,
+                rates);
         PublishFlow publish = new PublishFlow(
                 config,
                 router,
@@ -248,8 +258,11 @@ final class BrokerAssembly {
                 ticker,
                 observer,
                 stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
-        SubscribeFlow subscribe = new SubscribeFlow(config, router, access.authorizer(), interceptors, directory);
         return new ConnectionFlows(connect, publish, subscribe, disconnector);
+    }
+
+    private static Bans bans(BrokerBuilder builder) {
+        return builder.modules.stream().map(BrokerModule::bans).reduce(builder.bans, Bans::or);
     }
 
     private static ClientDirectory directory(BrokerBuilder builder) {
@@ -290,6 +303,7 @@ final class BrokerAssembly {
                 payloads,
                 directory,
                 listeners,
+                traces,
                 loops.values().stream().map(ConnectionLoop::traffic).toList());
     }
 }

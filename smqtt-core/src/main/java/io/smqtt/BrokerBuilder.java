@@ -9,6 +9,7 @@ import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
@@ -36,6 +37,7 @@ public final class BrokerBuilder {
     final List<Interceptor> interceptors = new ArrayList<>();
     final List<Observer> observers = new ArrayList<>();
     final List<BrokerModule> modules = new ArrayList<>();
+    Bans bans = Bans.NONE;
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
 
@@ -91,6 +93,17 @@ public final class BrokerBuilder {
      */
     public BrokerBuilder authorizer(Authorizer authorizer) {
         authorizers.add(authorizer);
+        return this;
+    }
+
+    /**
+     * Adds bans.
+     *
+     * @param bans asked for each CONNECT, together with those added earlier
+     * @return this builder
+     */
+    public BrokerBuilder bans(Bans bans) {
+        this.bans = this.bans.or(bans);
         return this;
     }
 

@@ -6,11 +6,13 @@ import io.smqtt.message.PayloadMemory;
 import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
@@ -93,6 +95,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The bans that this module keeps. Asked once, before {@link #start}. A client is refused if any module or the builder has banned it.
+     *
+     * @return the bans; {@link Bans#NONE} if it keeps none
+     */
+    default Bans bans() {
+        return Bans.NONE;
+    }
+
+    /**
      * The directory of client identifiers of this module. Asked once, before {@link #start}. A directory that was given to the
      * builder takes precedence.
      *
@@ -108,6 +119,15 @@ public interface BrokerModule {
      * @return the state of the cluster, for any thread at any time; null without a cluster
      */
     default @Nullable Supplier<ClusterStatus> cluster() {
+        return null;
+    }
+
+    /**
+     * The questions to other nodes that this module carries. Asked once, before {@link #start}.
+     *
+     * @return the questions, for any thread at any time; null without a cluster
+     */
+    default @Nullable PeerQueries peerQueries() {
         return null;
     }
 
@@ -171,6 +191,7 @@ public interface BrokerModule {
      * @param traffic bytes and packets of clients, by event loop
      * @param listeners the connections of this node
      * @param cluster the state of the cluster as this node sees it, for any thread at any time; null without a cluster
+     * @param peerQueries questions to other nodes, for any thread at any time; null without a cluster
      * @param metrics the metrics and health checks of the broker; null without a module for them
      * @param management the state of the management port, for any thread at any time; null without one
      */
@@ -186,6 +207,7 @@ public interface BrokerModule {
             List<TrafficCounts> traffic,
             Listeners listeners,
             @Nullable Supplier<ClusterStatus> cluster,
+            @Nullable PeerQueries peerQueries,
             @Nullable MetricsSource metrics,
             @Nullable Supplier<ManagementStatus> management) {}
 }

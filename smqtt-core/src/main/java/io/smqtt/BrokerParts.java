@@ -13,6 +13,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
+import io.smqtt.trace.Traces;
 import io.smqtt.transport.EventLoops;
 import io.smqtt.transport.Listeners;
 import java.util.List;
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloads the network buffers in which payloads are used in place
  * @param directory knows which node owns a client identifier
  * @param listeners the bound ports
+ * @param traces what clients and messages are traced
  * @param traffic bytes and packets of clients, by event loop
  */
 record BrokerParts(
@@ -52,4 +54,5 @@ record BrokerParts(
         PayloadMemory payloads,
         ClientDirectory directory,
         Listeners listeners,
+        Traces traces,
         List<TrafficCounts> traffic) {}

@@ -160,7 +160,7 @@ final class Explainer {
         Subscriber subscriber = subscriptions.get(0).subscriber();
         Authorizer authorizer = parts.access().authorizer();
         Mono<Verdict> receive = subscriber instanceof Session session
-                        && authorizer.checksDeliveries()
+                        && authorizer.checksDeliveries(session.client())
                         && !InProcess.isReserved(session.id())
                 ? verdict(session.client(), AccessAction.RECEIVE, topic)
                 : Mono.just(Verdict.NOT_CHECKED);

@@ -2,12 +2,14 @@
 package io.smqtt.access;
 
 import io.netty.util.NetUtil;
+import io.smqtt.thread.AnyThread;
 import java.net.InetAddress;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A network such as 10.0.0.0/8 or 2001:db8::/32, or a single address. */
-final class AddressRange {
+/** A network such as 10.0.0.0/8 or 2001:db8::/32, or a single address. Immutable. */
+@AnyThread
+public final class AddressRange {
 
     private static final byte[] MAPPED = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
@@ -19,8 +21,13 @@ final class AddressRange {
         this.prefixBits = prefixBits;
     }
 
-    /** Parses a network; null if the text is not one. Makes no DNS query. */
-    static @Nullable AddressRange parse(String text) {
+    /**
+     * Parses a network. Makes no DNS query.
+     *
+     * @param text an address, or an address, a slash and the number of bits
+     * @return null if the text is not one
+     */
+    public static @Nullable AddressRange parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
         byte @Nullable [] bytes = address.indexOf('%') < 0 ? NetUtil.createByteArrayFromIpAddressString(address) : null;
@@ -31,7 +38,13 @@ final class AddressRange {
         return bits >= 0 && bits <= bytes.length * 8 ? new AddressRange(bytes, bits) : null;
     }
 
-    boolean contains(InetAddress address) {
+    /**
+     * Whether an address is in the network.
+     *
+     * @param address an address
+     * @return false also for one of the other IP version
+     */
+    public boolean contains(InetAddress address) {
         byte[] bytes = address.getAddress();
         if (bytes.length != network.length) {
             return false;
@@ -40,6 +53,16 @@ final class AddressRange {
         int rest = prefixBits & 7;
         return Arrays.equals(bytes, 0, whole, network, 0, whole)
                 && (rest == 0 || ((bytes[whole] ^ network[whole]) & 0xFF) >>> (8 - rest) == 0);
+    }
+
+    /** {@return the network with its bits, for instance {@code 10.0.0.0/8}} */
+    @Override
+    public String toString() {
+        byte[] masked = network.clone();
+        for (int bit = prefixBits; bit < masked.length * 8; bit++) {
+            masked[bit >>> 3] &= (byte) ~(0x80 >>> (bit & 7));
+        }
+        return NetUtil.bytesToIpAddress(masked) + '/' + prefixBits;
     }
 
     /** Whether the bytes are an IPv4 address in IPv6 form, ::ffff:a.b.c.d; addresses of clients never have this form. */

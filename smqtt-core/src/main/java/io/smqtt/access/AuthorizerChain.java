@@ -8,6 +8,8 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClientRules;
+import io.smqtt.spi.Grants;
 import io.smqtt.spi.GuardedAnswer;
 import java.util.List;
 import java.util.Objects;
@@ -19,8 +21,9 @@ import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks authorizers in order; the first decision other than CONTINUE counts. Without one, and after an error or an empty answer, the action
- * is denied. Publishing below $SYS and $event is denied before any authorizer is asked, except for the state of a bridge.
+ * Asks the client's own rules, and then authorizers in order; the first decision other than CONTINUE counts. A superuser may do everything. Without one, and after an error or an empty answer, the action
+ * is denied. Publishing below $SYS and $event is denied before any authorizer is asked, except for the state of a bridge; below
+ * $smqtt everything is.
  *
  * <p>An answer that is available at once (a {@link Callable} Mono, such as those of {@link AccessDecision#now()}) is read without a
  * subscription, and is usually one of three constants: such a decision of a built-in rule allocates nothing.
@@ -39,12 +42,32 @@ final class AuthorizerChain implements DirectAuthorizer {
     @Override
     public Mono<AccessDecision> authorize(
             ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
-        if (action == AccessAction.PUBLISH
-                && SystemTopics.isStatus(topic)
-                && !SystemTopics.isOwnBridgeState(client, topic)) {
+        boolean closed = SystemTopics.isHidden(topic)
+                || (action == AccessAction.PUBLISH
+                        && SystemTopics.isStatus(topic)
+                        && !SystemTopics.isOwnBridgeState(client, topic));
+        if (closed) {
             return AccessDecision.DENY.now();
         }
+        if (client.grants() != Grants.NONE) {
+            AccessDecision granted = granted(client, action, topic, qos, retain);
+            if (granted != AccessDecision.CONTINUE) {
+                return granted.now();
+            }
+        }
         return ask(0, client, action, topic, qos, retain);
+    }
+
+    private AccessDecision granted(ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
+        ClientRules rules = client.grants().rules();
+        if (client.grants().superuser()) {
+            return AccessDecision.ALLOW;
+        }
+        try {
+            return rules == null ? AccessDecision.CONTINUE : rules.decide(client, action, topic, qos, retain);
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
+            return denied(e);
+        }
     }
 
     @Override
@@ -64,6 +87,11 @@ final class AuthorizerChain implements DirectAuthorizer {
             }
         }
         return false;
+    }
+
+    @Override
+    public boolean checksDeliveries(ClientIdentity client) {
+        return !client.grants().superuser() && (client.grants().rules() != null || checksDeliveries());
     }
 
     private Mono<AccessDecision> ask(

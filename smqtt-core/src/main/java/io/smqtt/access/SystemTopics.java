@@ -26,6 +26,11 @@ final class SystemTopics {
         return isBelow("$event", topic);
     }
 
+    /** Whether a topic name or filter is $smqtt or below it: state that no client can reach, whatever its rights. */
+    static boolean isHidden(String topic) {
+        return isBelow("$smqtt", topic);
+    }
+
     /** Whether a topic name or filter is $CONTROL or below it. */
     static boolean isControl(String topic) {
         return isBelow("$CONTROL", topic);

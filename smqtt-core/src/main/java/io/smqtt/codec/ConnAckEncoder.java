@@ -30,7 +30,7 @@ final class ConnAckEncoder {
             case UNSUPPORTED_PROTOCOL_VERSION -> 1;
             case CLIENT_IDENTIFIER_NOT_VALID -> 2;
             case BAD_USER_NAME_OR_PASSWORD -> 4;
-            case NOT_AUTHORIZED -> 5;
+            case NOT_AUTHORIZED, BANNED -> 5;
             default -> 3;
         };
     }

@@ -71,14 +71,22 @@ public final class PacketDecoder {
     }
 
     /**
-     * The length of the first packet in a buffer, as far as it is known.
+     * The length of the first packet in a buffer.
      *
      * @param in the bytes that have arrived
      * @return bytes, fixed header included; 0 if the fixed header is not complete, or is invalid
      */
     public static int packetBytes(ByteBuf in) {
-        int missing = missingBytes(in);
-        return missing <= 1 ? 0 : in.readableBytes() + missing;
+        int arrived = in.readableBytes();
+        int length = 0;
+        for (int i = 1; i < 5 && i < arrived; i++) {
+            int part = in.getByte(in.readerIndex() + i);
+            length |= (part & 0x7F) << (i - 1) * 7;
+            if (part >= 0) {
+                return length + i + 1;
+            }
+        }
+        return 0;
     }
 
     /**
@@ -88,19 +96,11 @@ public final class PacketDecoder {
      * @return 1 as long as the fixed header is not complete; 0 or less if the packet is complete, or is invalid
      */
     public static int missingBytes(ByteBuf in) {
-        int arrived = in.readableBytes();
-        int length = 0;
-        for (int i = 1; i < 5; i++) {
-            if (arrived <= i) {
-                return 1;
-            }
-            int part = in.getByte(in.readerIndex() + i);
-            length |= (part & 0x7F) << (i - 1) * 7;
-            if (part >= 0) {
-                return length + i + 1 - arrived;
-            }
+        int packet = packetBytes(in);
+        if (packet == 0) { // a length of more than four bytes is rejected when it is decoded
+            return in.readableBytes() < 5 ? 1 : 0;
         }
-        return 0; // a length of more than four bytes: rejected when it is decoded
+        return packet - in.readableBytes();
     }
 
     /**

@@ -120,6 +120,15 @@ public final class PublishPacket {
     }
 
     /**
+     * The maximum size of the next read from the socket, as the payload suggests.
+     *
+     * @return bytes
+     */
+    public int largestRead() {
+        return reader.largestRead(payloadSize);
+    }
+
+    /**
      * Copies the payload out of the network buffer.
      *
      * @return a new payload on the heap

@@ -146,6 +146,8 @@ final class BlockValues<R extends Record> {
             return computed(component.getDeclaringRecord(), setting.by());
         } else if (setting.value().isEmpty() && ConfigSchema.nullable(component)) {
             return null;
+        } else if (component.getType() == Map.class) {
+            return Map.of();
         } else if (component.getType().isRecord()) {
             return ConfigSchema.defaults(component.getType().asSubclass(Record.class));
         }

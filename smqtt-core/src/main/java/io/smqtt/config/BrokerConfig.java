@@ -26,6 +26,8 @@ import java.util.Map;
  * @param session how sessions live on
  * @param mqtt what the broker offers of the protocol
  * @param access who may do what
+ * @param autoSubscriptions subscriptions that every client gets when it connects, by name, in the order in which they are
+ *     made
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
  * @param eventLoops number of event loop threads; 0 for one per core
@@ -39,11 +41,15 @@ public record BrokerConfig(
         SessionConfig session,
         MqttConfig mqtt,
         AccessConfig access,
+        Map<String, AutoSubscriptionConfig> autoSubscriptions,
         StorageConfig storage,
         ManagementConfig management,
         @Setting(value = "0", min = "0", max = "1024") int eventLoops,
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
+
+    /** Maximum number of automatic subscriptions. */
+    private static final int MAX_ENTRIES = 100;
 
     /**
      * Checks all values, including those of the blocks.
@@ -58,6 +64,7 @@ public record BrokerConfig(
                 session,
                 mqtt,
                 access,
+                autoSubscriptions,
                 storage,
                 management,
                 eventLoops,
@@ -65,6 +72,17 @@ public record BrokerConfig(
                 cluster);
         listeners = Collections.unmodifiableMap(new LinkedHashMap<>(listeners));
         checkListeners(listeners);
+        autoSubscriptions = Collections.unmodifiableMap(new LinkedHashMap<>(autoSubscriptions));
+        checkNames("auto-subscriptions", autoSubscriptions);
+    }
+
+    /** Rejects invalid names, and more entries than a client should cost. */
+    private static void checkNames(String block, Map<String, ?> entries) {
+        entries.forEach((name, entry) -> {
+            Check.name(block + "." + name, name);
+            Check.present(block + "." + name, entry);
+        });
+        Check.that(entries.size() <= MAX_ENTRIES, block, "has more than " + MAX_ENTRIES + " entries");
     }
 
     /** Rejects invalid names, and two listeners that would bind the same address. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import io.smqtt.topic.TopicTemplate;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of values. Each method names the key in the exception that it throws. */
@@ -148,6 +150,15 @@ final class Check {
                 && value.charAt(0) != '-'
                 && value.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-');
         that(plain, key, "must have 1 to 64 characters, a to z, 0 to 9 and hyphens");
+    }
+
+    /** Accepts a topic with placeholders that are known. */
+    static TopicTemplate template(String key, String value, List<String> names) {
+        try {
+            return TopicTemplate.parse(value, names);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigurationException(key, String.valueOf(e.getMessage()));
+        }
     }
 
     /** Accepts text that fits in a UTF-8 string of a packet and contains no control characters. */

@@ -180,7 +180,7 @@ public final class ConfigBinder {
             Map<String, @Nullable Object> entries) {
         mark(key);
         boolean enabled = enabled(key + "." + ConfigSchema.ENABLED);
-        Record base = defaults == null ? listenerDefaults(key, enabled) : defaults;
+        Record base = defaults == null && element == ListenerConfig.class ? listenerDefaults(key, enabled) : defaults;
         Record bound = block(element, base, key + ".");
         if (enabled && bound != null) {
             entries.put(name, bound);

@@ -93,7 +93,9 @@ public final class ConfigSchema {
                         false,
                         false,
                         List.of()));
-                describe(ListenerConfig.class, ListenerConfig.of(ListenerConfig.Type.TCP), entry, keys);
+                Class<?> element = elementType(component);
+                boolean listener = element == ListenerConfig.class; // its defaults depend on the type
+                describe(element, listener ? ListenerConfig.of(ListenerConfig.Type.TCP) : null, entry, keys);
             } else {
                 keys.add(describe(component, value, key, defaults == null, texts.getProperty(component.getName(), "")));
             }

@@ -28,7 +28,7 @@ final class ConfigText {
 
     private ConfigText() {}
 
-    /** The kind of text of a component. Components whose names end in Bytes are sizes. */
+    /** The kind of text of a component. Components with Bytes in their names are sizes. */
     enum Kind {
         BOOLEAN("true or false"),
         NUMBER("an integer"),
@@ -50,7 +50,7 @@ final class ConfigText {
             if (type == boolean.class) {
                 return BOOLEAN;
             } else if (type == int.class || type == long.class) {
-                return name.endsWith("Bytes") ? SIZE : NUMBER;
+                return name.contains("Bytes") ? SIZE : NUMBER;
             } else if (type == double.class) {
                 return SHARE;
             } else if (type == Duration.class) {

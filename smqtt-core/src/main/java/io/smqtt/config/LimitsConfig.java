@@ -49,6 +49,11 @@ import java.time.Duration;
  *     sessions that end with their connections. Stored sessions that do not fit at the start are not loaded and stay in
  *     the store. By default 25 % of the heap
  * @param maxPublishRate maximum number of messages per second that are read from one client; 0 for no limit
+ * @param maxPublishBurst number of messages that may come at once from one client after a pause; 0 for those of a
+ *     second
+ * @param maxBytesRate maximum number of bytes per second that are read from one client; 0 for no limit
+ * @param maxBytesBurst number of bytes that may come at once from one client after a pause; 0 for those of a second
+ * @param user limits on all clients of one user together
  * @param maxOutboundBytes maximum number of bytes that wait for the socket of one client; past it QoS 0 messages to
  *     this client are dropped
  * @param slowConsumerTimeout maximum time for which a client reads nothing although data waits for it; then it is
@@ -105,6 +110,10 @@ public record LimitsConfig(
         @Setting(value = "15%", min = "1024", max = "1TiB") long maxUserSessionBytes,
         @Setting(value = "25%", min = "1024", max = "1TiB") long maxTotalSessionBytes,
         @Setting(value = "0", min = "0", max = "100000000") int maxPublishRate,
+        @Setting(value = "0", min = "0", max = "100000000") int maxPublishBurst,
+        @Setting(value = "0", min = "0", max = "1TiB") long maxBytesRate,
+        @Setting(value = "0", min = "0", max = "1TiB") long maxBytesBurst,
+        UserLimitsConfig user,
         @Setting(value = "1MiB", min = "1", max = "1GiB") int maxOutboundBytes,
         @Setting(value = "1m", min = "1ms", max = "1d") Duration slowConsumerTimeout) {
 

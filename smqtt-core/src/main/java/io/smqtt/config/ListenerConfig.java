@@ -22,6 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param allowedOrigins values of the Origin header that a WebSocket listener accepts, such as
  *     https://app.example.com, or {@code *} for all; empty for the listener's own host only. Requests without Origin,
  *     which programs send, are always accepted
+ * @param maxConnectRate maximum number of new connections per second; 0 for no limit. Past it no connection is accepted
+ *     for a while; further ones wait in the queue of the operating system
+ * @param maxConnectBurst number of connections that may come at once after a pause; 0 for those of a second
+ * @param maxPublishRate maximum number of messages per second that are read from all clients of this listener; 0 for
+ *     no limit
+ * @param maxPublishBurst number of messages that may come at once after a pause; 0 for those of a second
+ * @param maxBytesRate maximum number of bytes per second that are read from all clients of this listener; 0 for no
+ *     limit
+ * @param maxBytesBurst number of bytes that may come at once after a pause; 0 for those of a second
  * @param sync what an acknowledgement to a publisher on this listener waits for; broker for storage.sync
  */
 @ConfigBlock("listeners.<name>")
@@ -44,6 +53,12 @@ public record ListenerConfig(
         @Setting("false") boolean proxyProtocol,
         List<String> trustedProxies,
         List<String> allowedOrigins,
+        @Setting(value = "0", min = "0", max = "1000000") int maxConnectRate,
+        @Setting(value = "0", min = "0", max = "1000000") int maxConnectBurst,
+        @Setting(value = "0", min = "0", max = "100000000") int maxPublishRate,
+        @Setting(value = "0", min = "0", max = "100000000") int maxPublishBurst,
+        @Setting(value = "0", min = "0", max = "1TiB") long maxBytesRate,
+        @Setting(value = "0", min = "0", max = "1TiB") long maxBytesBurst,
         @Setting("broker") Sync sync) {
 
     /**

@@ -66,14 +66,15 @@ public final class NearestKey {
         return common;
     }
 
-    /** Replaces the placeholder of the known key by the name that the user chose. */
+    /** Replaces the placeholder of the known key by the name that the user chose: the level at the same place. */
     private static String named(String known, String unknown) {
-        if (!known.contains(ConfigSchema.NAME)) {
+        int at = known.indexOf(ConfigSchema.NAME);
+        if (at < 0) {
             return known;
         }
-        int first = unknown.indexOf('.');
-        int second = unknown.indexOf('.', first + 1);
-        return first < 0 || second < 0 ? known : known.replace(ConfigSchema.NAME, unknown.substring(first + 1, second));
+        int level = (int) known.substring(0, at).chars().filter(c -> c == '.').count();
+        String[] levels = unknown.split("\\.", -1);
+        return level + 1 >= levels.length ? known : known.replace(ConfigSchema.NAME, levels[level]);
     }
 
     private static int distance(String a, String b) {

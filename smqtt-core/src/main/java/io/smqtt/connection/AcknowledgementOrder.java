@@ -138,7 +138,7 @@ final class AcknowledgementOrder {
     }
 
     /** One acknowledgement. Any thread may hold and release it. */
-    final class Pending implements TicketOffer.RoutedTicket {
+    final class Pending extends HandedBack.Item implements TicketOffer.RoutedTicket {
 
         private final int packetId;
         private final QoS qos;
@@ -181,7 +181,7 @@ final class AcknowledgementOrder {
                 if (connection.loop().inEventLoop()) {
                     finish();
                 } else {
-                    connection.loop().routing().executor().execute(this::finish);
+                    connection.loop().handedBack().add(this);
                 }
             }
         }
@@ -263,6 +263,11 @@ final class AcknowledgementOrder {
             holds.set(1);
             connection.session().inbound().store(store, packetId, operations(), this);
             release(true);
+        }
+
+        @Override
+        void handedBack() {
+            finish();
         }
 
         private void finish() {

@@ -72,6 +72,13 @@ public interface ClientLink {
     /** Stops the connect timeout: the CONNECT and all packets of the authentication have arrived. */
     void connectComplete();
 
+    /**
+     * Sets the plan of all later reads of the socket. Without effect if its bytes are encrypted or in WebSocket frames.
+     *
+     * @param plan asked before each read
+     */
+    void plan(ReadPlan plan);
+
     /** The client is authenticated: the connection no longer counts as pending. */
     void connected();
 }

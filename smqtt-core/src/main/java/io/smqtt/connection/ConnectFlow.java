@@ -22,6 +22,7 @@ import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
@@ -54,6 +55,7 @@ public final class ConnectFlow {
     private final Interceptors interceptors;
     private final Set<String> admins;
     private final @Nullable ClientIdPattern reserved;
+    private final Bans bans;
     private final Authenticator authenticator;
     private final EnhancedFlow enhanced;
     private final Authorizer authorizer;
@@ -61,6 +63,8 @@ public final class ConnectFlow {
     private final SessionRegistry registry;
     private final BrokerObserver observer;
     private final Disconnector disconnector;
+    private final RateLimits rates;
+    private final SubscribeFlow subscribe;
     private final ClientIds clientIds = new ClientIds();
 
     /**
@@ -68,33 +72,42 @@ public final class ConnectFlow {
      *
      * @param config the broker's configuration
      * @param interceptors interceptors of CONNECT, asked after the authentication
+     * @param bans knows who is banned
      * @param authenticator authenticates clients without an authentication method
      * @param enhanced enhanced authentication
      * @param authorizer authorizes wills
      * @param directory knows which node owns a client identifier
      * @param registry the sessions
+     * @param subscribe makes the automatic subscriptions
      * @param observer receives events about clients
      * @param disconnector ends connections
+     * @param rates the rates that clients are held to
      */
     public ConnectFlow(
             BrokerConfig config,
             Interceptors interceptors,
+            Bans bans,
             Authenticator authenticator,
             EnhancedFlow enhanced,
             Authorizer authorizer,
             ClientDirectory directory,
             SessionRegistry registry,
+            SubscribeFlow subscribe,
             BrokerObserver observer,
-            Disconnector disconnector) {
+            Disconnector disconnector,
+            RateLimits rates) {
         this.config = config;
+        this.rates = rates;
         this.interceptors = interceptors;
         this.admins = Set.copyOf(config.access().admins());
         this.reserved = config.access().clientIdPattern();
+        this.bans = bans;
         this.authenticator = authenticator;
         this.enhanced = enhanced;
         this.authorizer = authorizer;
         this.directory = directory;
         this.registry = registry;
+        this.subscribe = subscribe;
         this.observer = observer;
         this.disconnector = disconnector;
     }
@@ -118,6 +131,10 @@ public final class ConnectFlow {
         }
         String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
+        if (bans.isBanned(clientId, request.userName(), request.remoteAddress())) {
+            disconnector.refuse(connection, ReasonCode.BANNED, null);
+            return;
+        }
         if (packet.authenticationMethod() == null) {
             connection.link().connectComplete(); // the time of extensions does not count for the timeout
             authenticate(connection, packet, clientId, request);
@@ -170,7 +187,7 @@ public final class ConnectFlow {
 
     private void authenticated(Connection connection, ConnectPacket packet, String clientId, Authentication answer) {
         if (answer instanceof Authentication.Accepted accepted) {
-            accepted(connection, packet, clientId, accepted.userName(), accepted.roles(), null);
+            accepted(connection, packet, clientId, accepted, null);
         } else if (answer instanceof Authentication.Refused refused) {
             disconnector.refuse(connection, refused.reason(), refused.reasonString());
         } else {
@@ -193,19 +210,24 @@ public final class ConnectFlow {
             Connection connection,
             ConnectPacket packet,
             String clientId,
-            @Nullable String userName,
-            Set<String> roles,
+            Authentication.Accepted accepted,
             byte @Nullable [] authenticationData) {
+        String userName = accepted.userName();
         ClientIdentity client = new ClientIdentity(
                 clientId,
                 userName,
                 connection.link().remoteAddress(),
                 connection.link().listener(),
                 packet.version(),
-                roles(userName, roles),
-                packet.bridge());
+                roles(userName, accepted.roles()),
+                packet.bridge(),
+                accepted.grants());
         connection.client(client);
         connection.link().connectComplete(); // after the last AUTH as well
+        if (isBanned(client)) { // an authenticator may have named another user
+            disconnector.refuse(connection, ReasonCode.BANNED, null);
+            return;
+        }
         if (!mayUse(packet.clientId(), userName)) {
             disconnector.refuse(
                     connection,
@@ -438,7 +460,13 @@ public final class ConnectFlow {
                 window,
                 fromClient == 0 ? null : new InboundAliases(fromClient),
                 toClient == 0 ? null : new OutboundAliases(toClient));
+        ClientRates limited =
+                rates.of(connection.link().listener(), connection.client().userName());
+        if (limited != null) {
+            connection.limit(limited);
+        }
         connection.deadlines().keepAlive(keepAlive);
+        connection.deadlines().validUntil(connection.client().grants().validUntil());
         boolean answered = connection
                 .output()
                 .connAck(connAck(
@@ -450,7 +478,16 @@ public final class ConnectFlow {
         disconnector.log().connected(connection.client(), packet, sessionPresent);
         observer.clientConnected(connection.client(), sessionPresent);
         session.start();
+        subscribe.onConnected(connection);
         connection.proceed();
+        if (isBanned(
+                connection.client())) { // since it was checked; those who disconnect clients may not have seen this one
+            disconnector.disconnect(connection, ReasonCode.ADMINISTRATIVE_ACTION, null);
+        }
+    }
+
+    private boolean isBanned(ClientIdentity client) {
+        return bans.isBanned(client.clientId(), client.userName(), client.remoteAddress());
     }
 
     /** The keep alive in force; it also applies to clients before MQTT 5.0, which cannot be notified. */

@@ -13,8 +13,10 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
+import io.smqtt.trace.RunningTraces;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * socket.
  */
 @OnEventLoop
-final class Connection implements PacketSink, TicketOffer.Publisher {
+final class Connection implements PacketSink, TicketOffer.Publisher, TracedConnection {
 
     /** The phase of the connection. */
     enum Phase {
@@ -52,6 +54,8 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
     private int maximumPacketBytes;
     private int sendMaximum = 65_535;
     private boolean asksForNoExpiry;
+    private boolean cleanStart;
+    private long connectedAtMillis;
     private @Nullable ConnectPacket connect;
 
     private @Nullable Session session;
@@ -95,6 +99,11 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
 
     // --- queries
 
+    @Override
+    public @Nullable RunningTraces traces() {
+        return loop.traces();
+    }
+
     ChannelHandlerContext context() {
         return context;
     }
@@ -103,7 +112,8 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return loop;
     }
 
-    ClientLink link() {
+    @Override
+    public ClientLink link() {
         return link;
     }
 
@@ -133,7 +143,8 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return known;
     }
 
-    boolean isV5() {
+    @Override
+    public boolean isV5() {
         return version == ProtocolVersion.MQTT_5;
     }
 
@@ -176,8 +187,8 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return known;
     }
 
-    @Nullable
-    ClientIdentity clientOrNull() {
+    @Override
+    public @Nullable ClientIdentity clientOrNull() {
         return client;
     }
 
@@ -259,10 +270,22 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         return touchedTick;
     }
 
-    ReadPace pace(int maximumRate) {
+    /** Counts received bytes. */
+    void received(int bytes) {
+        if (pace != null) {
+            pace.received(bytes);
+        }
+    }
+
+    /** Holds the client to rates, until it is closed. */
+    void limit(ClientRates rates) {
+        pace = new ReadPace(rates, this);
+    }
+
+    ReadPace pace() {
         ReadPace current = pace;
         if (current == null) {
-            current = new ReadPace(maximumRate, this);
+            current = new ReadPace(null, this);
             pace = current;
         }
         return current;
@@ -314,15 +337,16 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
         maximumPacketBytes = packetLimit;
         output.limits(packet);
         asksForNoExpiry = packet.sessionExpirySeconds() == 0;
+        cleanStart = packet.cleanStart();
+        connectedAtMillis = System.currentTimeMillis();
     }
 
     void version(ProtocolVersion known) {
         version = known;
     }
 
-    /** The CONNECT, until the CONNACK is about to be sent. */
-    @Nullable
-    ConnectPacket connect() {
+    @Override
+    public @Nullable ConnectPacket connect() {
         return connect;
     }
 
@@ -369,7 +393,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
             deadlines.cancel();
         }
         if (pace != null) {
-            pace.cancel();
+            pace.close();
         }
     }
 
@@ -404,8 +428,9 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
     }
 
     /** Logs that an action of the client was denied. */
-    void denied(String action, String topic) {
+    void denied(String action, String topic, @Nullable String reason) {
         disconnector.log().denied(client(), action, topic);
+        PacketTrace.denied(this, action, topic, reason);
     }
 
     /** Whether messages of this client are acknowledged only when they are on stable storage. */
@@ -434,6 +459,18 @@ final class Connection implements PacketSink, TicketOffer.Publisher {
     @Override
     public int keepAliveSeconds() {
         return deadlines().keepAliveSeconds();
+    }
+
+    @Override
+    @AnyThread
+    public long connectedAtMillis() {
+        return connectedAtMillis;
+    }
+
+    @Override
+    @AnyThread
+    public boolean cleanStart() {
+        return cleanStart;
     }
 
     @Override

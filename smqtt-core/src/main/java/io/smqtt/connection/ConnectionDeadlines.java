@@ -5,18 +5,23 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 import io.smqtt.thread.OnEventLoop;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The deadlines of one connection: keep alive, slow consumer, graceful close. */
+/** The deadlines of one connection: keep alive, slow consumer, end of the authentication, graceful close. */
 @OnEventLoop
 final class ConnectionDeadlines {
+
+    private static final Duration FOR_EVER = Duration.ofDays(36_500);
 
     private final Connection connection;
     private final Disconnector disconnector;
     private final DeadlineWheel wheel;
     private @Nullable KeepAlive keepAlive;
     private @Nullable SlowReader slowReader;
+    private @Nullable Validity validity;
     private @Nullable Linger linger;
 
     ConnectionDeadlines(Connection connection, Disconnector disconnector) {
@@ -73,6 +78,15 @@ final class ConnectionDeadlines {
         }
     }
 
+    /** Ends the connection of a client whose authentication is no longer valid. */
+    private final class Validity extends Deadline {
+
+        @Override
+        protected void expired() {
+            disconnector.disconnect(connection, ReasonCode.MAXIMUM_CONNECT_TIME, "the authentication has expired");
+        }
+    }
+
     /** Closes the socket of a client that got its last packet and did not close it. */
     private final class Linger extends Deadline {
 
@@ -91,6 +105,24 @@ final class ConnectionDeadlines {
             connection.touch();
             keepAlive = new KeepAlive(seconds);
             keepAlive.arm();
+        }
+    }
+
+    /** Limits the connection to the time for which its authentication is valid; null for no limit. */
+    void validUntil(@Nullable Instant end) {
+        if (validity != null) {
+            validity.cancel();
+        }
+        if (end != null) {
+            validity = new Validity();
+            Instant now = Instant.now();
+            Instant limit = now.plus(FOR_EVER);
+            wheel.arm(
+                    validity,
+                    end.isBefore(now)
+                            ? 0
+                            : Duration.between(now, end.isBefore(limit) ? end : limit)
+                                    .toMillis());
         }
     }
 
@@ -117,6 +149,9 @@ final class ConnectionDeadlines {
         }
         if (slowReader != null) {
             slowReader.cancel();
+        }
+        if (validity != null) {
+            validity.cancel();
         }
         if (linger != null) {
             linger.cancel();

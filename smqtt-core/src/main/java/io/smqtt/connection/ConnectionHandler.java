@@ -14,8 +14,10 @@ import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
+import io.smqtt.message.PayloadReader;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.trace.TraceEvent.Kind;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * of packets, one write: nothing here blocks, and a client that floods gets at most one read per pass of the event loop.
  */
 @OnEventLoop
-public final class ConnectionHandler extends ChannelInboundHandlerAdapter implements PacketHandler {
+public final class ConnectionHandler extends ChannelInboundHandlerAdapter implements PacketHandler, ReadPlan {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
@@ -35,6 +37,8 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private final ClientLink link;
     private @Nullable Connection connection;
     private @Nullable ByteBuf remainder;
+    private int begunBytes;
+    private int largestRead = PayloadReader.USUAL_READ_BYTES;
     private boolean gone;
 
     /**
@@ -55,6 +59,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         Connection created = new Connection(context, loop, link, flows.disconnector(), this::resume);
         connection = created;
         link.onConnectTimeout(() -> flows.disconnector().connectTimedOut(created));
+        link.plan(this);
         if (context.channel().isActive()) {
             context.read();
         }
@@ -92,29 +97,65 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             bytes.release();
             return;
         }
-        loop.traffic().bytesReceived(bytes.readableBytes());
         ByteBuf begun = remainder;
         if (begun == null) {
+            received(bytes.readableBytes());
             decode(bytes);
-            return;
-        }
-        remainder = null;
-        complete(begun, bytes); // so the remaining bytes need no copy
-        decode(begun); // also while bytes are missing: a packet that is announced too large must not be buffered
-        if (remainder == null && !connection().isClosing()) {
-            decode(bytes);
+        } else if (begun == bytes) {
+            bytes.release(); // the reference of the read
+            received(begun.readableBytes() - begunBytes);
+            remainder = null;
+            decode(begun);
         } else {
-            putBehind(bytes);
+            received(bytes.readableBytes());
+            remainder = null;
+            decodeBehind(begun, bytes);
         }
     }
 
-    /** Completes the first packet of the remainder, as far as its bytes have arrived. */
-    private static void complete(ByteBuf begun, ByteBuf more) {
-        int missing = PacketDecoder.missingBytes(begun);
-        while (missing > 0 && more.isReadable()) {
-            begun.writeBytes(more, Math.min(missing, more.readableBytes()));
-            missing = PacketDecoder.missingBytes(begun);
+    private void received(int bytes) {
+        loop.traffic().bytesReceived(bytes);
+        connection().received(bytes);
+    }
+
+    /** Decodes the begun packet, and then the rest. Takes over both buffers. */
+    private void decodeBehind(ByteBuf begun, ByteBuf more) {
+        ByteBuf first = begun;
+        int missing = PacketDecoder.missingBytes(first);
+        while (missing > 0 && more.isReadable()) { // only the bytes of this packet: the others need no copy
+            int count = Math.min(missing, more.readableBytes());
+            first = withRoom(first, count);
+            first.writeBytes(more, count);
+            missing = PacketDecoder.missingBytes(first);
         }
+        decode(first); // also while bytes are missing: a packet that is announced too large must not be buffered
+        if (remainder == null && !connection().isClosing()) {
+            decode(more);
+        } else {
+            putBehind(more);
+        }
+    }
+
+    /** A buffer with these bytes and room for more. Takes over the buffer. */
+    private ByteBuf withRoom(ByteBuf bytes, int more) {
+        return bytes.writableBytes() >= more ? bytes : moved(bytes, bytes.readableBytes() + more);
+    }
+
+    /** Copies the begin of a packet, of which so many bytes have arrived, to a buffer of its own. Takes over the buffer. */
+    private ByteBuf moved(ByteBuf begin, int arrived) {
+        ByteBuf moved = PayloadReader.buffer(begin.alloc(), roomFor(PacketDecoder.packetBytes(begin), arrived))
+                .writeBytes(begin);
+        begin.release();
+        return moved;
+    }
+
+    /** The capacity for the begin of a packet: for all of it once a quarter has arrived, or a half before the client is connected. */
+    private int roomFor(int packet, int arrived) {
+        if (packet <= arrived) { // unknown, or several packets that wait
+            return packet == 0 ? 2 * arrived : arrived;
+        }
+        int arrivedParts = connection().phase() == Connection.Phase.CONNECTED ? 4 : 2;
+        return packet <= (long) arrivedParts * arrived ? packet : 2 * arrived;
     }
 
     /** Appends bytes to the remainder. Takes over the buffer. */
@@ -156,22 +197,41 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private void keep(ByteBuf input, Connection current) {
         if (current.isClosing() || !input.isReadable()) {
             input.release();
-        } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2 && input.refCnt() == 1) {
-            remainder = input;
-        } else { // a few bytes must not retain a large buffer, and a buffer with payloads in use must not move
-            remainder = input.alloc().directBuffer(roomFor(input, current)).writeBytes(input);
-            input.release();
+            return;
         }
+        ByteBuf kept = isOwn(input) ? input : moved(input, input.readableBytes());
+        remainder = kept;
+        begunBytes = kept.readableBytes();
     }
 
-    /** The capacity for the begin of a packet: for all of it once a quarter has arrived, or a half before the client is connected. */
-    private static int roomFor(ByteBuf input, Connection current) {
-        if (current.phase() != Connection.Phase.CONNECTED) {
-            return 2 * input.readableBytes();
+    /**
+     * Whether the rest of a packet can be read into its buffer, or more of it as long as no buffer for all of it is due: a few bytes must not
+     * retain a large buffer, one with payloads in use must not be moved when it is full, and a slice cannot grow.
+     */
+    private boolean isOwn(ByteBuf input) {
+        int arrived = input.readableBytes();
+        if (input.refCnt() > 1 || input.maxWritableBytes() == 0 || arrived < input.capacity() / 4) {
+            return false;
         }
         int packet = PacketDecoder.packetBytes(input);
-        int arrived = input.readableBytes();
-        return packet > 2 * arrived && packet <= 4L * arrived ? packet : 2 * arrived;
+        boolean fits = packet > 0 && packet <= input.capacity() - input.readerIndex();
+        return fits || (input.isWritable() && roomFor(packet, arrived) != packet);
+    }
+
+    @Override
+    public int largestRead() {
+        return largestRead;
+    }
+
+    @Override
+    public @Nullable ByteBuf begun() {
+        ByteBuf begun = remainder;
+        Connection current = connection();
+        boolean appendable = begun != null
+                && begun.writableBytes() >= PayloadReader.IN_PLACE_BYTES // fewer are copied out of a larger read
+                && current.phase() == Connection.Phase.CONNECTED
+                && current.mayDecode();
+        return appendable ? begun : null;
     }
 
     /** Resumes decoding of the remainder, after an answer was awaited. */
@@ -240,58 +300,76 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         context.close();
     }
 
+    private void trace(Kind kind, int packetId, ReasonCode reason) {
+        Connection current = connection();
+        if (current.traces() != null) {
+            PacketTrace.acknowledgement(current, kind, packetId, reason);
+        }
+    }
+
     @Override
     public void onConnect(ConnectPacket packet) {
+        PacketTrace.connect(connection(), packet);
         flows.connect().onConnect(connection(), packet);
     }
 
     @Override
     public void onPublish(PublishPacket packet) {
+        largestRead = packet.largestRead();
         flows.publish().onPublish(connected(), packet);
     }
 
     @Override
     public void onPubAck(int packetId, ReasonCode reason) {
+        trace(Kind.PUBACK_RECEIVED, packetId, reason);
         flows.publish().onPubAck(connected(), packetId, reason);
     }
 
     @Override
     public void onPubRec(int packetId, ReasonCode reason) {
+        trace(Kind.PUBREC_RECEIVED, packetId, reason);
         flows.publish().onPubRec(connected(), packetId, reason);
     }
 
     @Override
     public void onPubRel(int packetId, ReasonCode reason) {
+        trace(Kind.PUBREL_RECEIVED, packetId, reason);
         flows.publish().onPubRel(connected(), packetId);
     }
 
     @Override
     public void onPubComp(int packetId, ReasonCode reason) {
+        trace(Kind.PUBCOMP_RECEIVED, packetId, reason);
         flows.publish().onPubComp(connected(), packetId);
     }
 
     @Override
     public void onSubscribe(SubscribePacket packet) {
+        PacketTrace.subscribe(connection(), packet);
         flows.subscribe().onSubscribe(connected(), packet);
     }
 
     @Override
     public void onUnsubscribe(UnsubscribePacket packet) {
+        PacketTrace.unsubscribe(connection(), packet);
         flows.subscribe().onUnsubscribe(connected(), packet);
     }
 
     @Override
     public void onPingReq() {
+        PacketTrace.plain(connection(), Kind.PINGREQ_RECEIVED);
         connected().output().pingResp(); // [MQTT-3.12.4-1]
     }
 
     @Override
     public void onDisconnect(DisconnectPacket packet) {
+        PacketTrace.disconnectReceived(connection(), packet);
         flows.disconnector().disconnectReceived(connection(), packet);
     }
 
     @Override
     public void onAuth(AuthPacket packet) {
+        PacketTrace.auth(connection(), Kind.AUTH_RECEIVED, packet);
         flows.connect().onAuth(connection(), packet);
     }
 }

@@ -14,8 +14,12 @@ import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.spi.TrafficCounts;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.trace.RunningTraces;
+import io.smqtt.trace.TracedLoop;
 import java.util.Arrays;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -25,7 +29,7 @@ import reactor.core.publisher.MonoSink;
  * All output of a pass is written at the end of that pass, one write per connection: the first connection with output queues the
  * flush task, which the event loop runs before it waits again.
  */
-public final class ConnectionLoop {
+public final class ConnectionLoop implements TracedLoop {
 
     private static final int FIRST_DIRTY = 64;
 
@@ -36,11 +40,13 @@ public final class ConnectionLoop {
     private final QueueBudget budget;
     private final @Nullable StoreLoop store;
     private @Nullable TicketOffer ticketOffer;
+    private final HandedBack handedBack;
     private final TrafficCounts traffic = new TrafficCounts();
     private final Runnable flushTask = this::flush;
     private OutboundBuffer[] dirty = new OutboundBuffer[FIRST_DIRTY];
     private int dirtyCount;
     private boolean overloaded;
+    private @Nullable RunningTraces traces;
     private boolean storeOverloaded;
     private @Nullable ApplicationMessage sharedMessage;
     private @Nullable ByteBuf sharedPayload;
@@ -73,10 +79,29 @@ public final class ConnectionLoop {
             QueueBudget budget,
             @Nullable StoreLoop store) {
         this.routing = routing;
+        this.handedBack = new HandedBack(routing.executor());
         this.wheel = wheel;
         this.decoder = decoder;
         this.budget = budget;
         this.store = store;
+    }
+
+    @Override
+    @AnyThread
+    public Executor executor() {
+        return routing.executor();
+    }
+
+    @Override
+    @OnEventLoop
+    public void traces(@Nullable RunningTraces running) {
+        traces = running;
+    }
+
+    /** The traces that run; null if there are none. Kept here as well as in the routing loop: one object less on the way of a message. */
+    @Nullable
+    RunningTraces traces() {
+        return traces;
     }
 
     /** Starts the overload check. */
@@ -104,6 +129,11 @@ public final class ConnectionLoop {
      */
     public TrafficCounts traffic() {
         return traffic;
+    }
+
+    /** Takes acknowledgements that other threads have completed. */
+    HandedBack handedBack() {
+        return handedBack;
     }
 
     RoutingLoop routing() {

@@ -20,6 +20,7 @@ import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.ConnectionRefusals;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.trace.TraceEvent.Kind;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -128,6 +129,7 @@ public final class Disconnector {
 
     private void logRefused(Connection connection, String reason) {
         log.refused(connection.link(), connection.clientOrNull(), reason);
+        PacketTrace.ended(connection, Kind.REFUSED, reason);
     }
 
     private static ConnectRefusal refusal(Connection connection, ReasonCode reason) {
@@ -201,7 +203,7 @@ public final class Disconnector {
         boolean normal = packet.reason() == ReasonCode.SUCCESS;
         String how = normal ? "by the client" : "by the client, " + ReasonTexts.of(packet.reason());
         leaveSession(connection, !normal, granted, packet.reason(), how); // [MQTT-3.14.4-3]
-        finish(connection, packet.reason());
+        end(connection, packet.reason(), true);
     }
 
     /** Handles the loss of the socket. */
@@ -224,6 +226,7 @@ public final class Disconnector {
         }
         session.connectionEnded(connection, publishWill, expirySeconds);
         log.disconnected(connection.client(), how);
+        PacketTrace.ended(connection, Kind.DISCONNECTED, how);
         observer.clientDisconnected(connection.client(), reason);
     }
 
@@ -232,6 +235,14 @@ public final class Disconnector {
      * other one or a second has passed. Closing at once with unread data would make the kernel discard the last packet.
      */
     private void finish(Connection connection, ReasonCode reason) {
+        end(connection, reason, false);
+    }
+
+    /**
+     * Like {@link #finish}. After a DISCONNECT of the client nothing is unread [MQTT-3.14.4-1], so that the socket is closed as soon as it has taken
+     * the output.
+     */
+    private void end(Connection connection, ReasonCode reason, boolean byClient) {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
@@ -240,8 +251,12 @@ public final class Disconnector {
             return;
         }
         connection.outbound().flush(); // a client that reads again in time still gets the reason
-        connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        if (byClient && plain && connection.outbound().isWritten()) {
+            channel.close();
+            return;
+        }
+        connection.deadlines().linger(LINGER_MILLIS);
         // completes when all output before it has been written; a shutdown would discard the rest
         ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
         if (plain && channel instanceof DuplexChannel duplex) {

@@ -5,6 +5,7 @@ import io.smqtt.codec.AuthPacket;
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
@@ -112,7 +113,12 @@ public final class EnhancedFlow {
         connection.authenticating(new Authenticating(state.method(), null, null, state.clientId()));
         ConnectPacket packet = state.connect();
         if (packet != null) {
-            connect.accepted(connection, packet, state.clientId(), success.userName(), success.roles(), success.data());
+            connect.accepted(
+                    connection,
+                    packet,
+                    state.clientId(),
+                    new Authentication.Accepted(success.userName(), success.roles(), success.grants()),
+                    success.data());
             return;
         }
         ClientIdentity old = connection.client();
@@ -127,8 +133,10 @@ public final class EnhancedFlow {
                 old.listener(),
                 old.version(),
                 connect.roles(success.userName(), success.roles()),
-                old.bridge());
+                old.bridge(),
+                success.grants());
         connection.client(again);
+        connection.deadlines().validUntil(success.grants().validUntil());
         connection.session().reauthenticated(again);
         connection.output().auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
     }

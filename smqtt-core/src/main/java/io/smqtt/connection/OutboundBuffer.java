@@ -17,6 +17,9 @@ final class OutboundBuffer {
     /** Size from which the buffer is written before the end of the pass. */
     private static final int FLUSH_BYTES = 64 * 1024;
 
+    /** Size from which buffers by reference are written before the end of the pass. */
+    private static final int GATHERED_BYTES = 512 * 1024;
+
     private static final int FIRST_CAPACITY = 512;
 
     private final ConnectionLoop loop;
@@ -78,7 +81,7 @@ final class OutboundBuffer {
             unflushedBytes += large.readableBytes();
             context.write(large, context.voidPromise());
         }
-        if (unflushedBytes >= FLUSH_BYTES) {
+        if (unflushedBytes >= mostGathered()) {
             flush();
         } else if (!dirty) {
             dirty = true;
@@ -86,10 +89,21 @@ final class OutboundBuffer {
         }
     }
 
+    /** A socket that takes all must not look slow because of bytes that it was not offered. */
+    private int mostGathered() {
+        return Math.min(GATHERED_BYTES, context.channel().config().getWriteBufferHighWaterMark() / 2);
+    }
+
     /** Whether the socket does not take the output as fast as it is written: more than one flush of it is waiting. */
     boolean isBehind() {
         ChannelOutboundBuffer waiting = context.channel().unsafe().outboundBuffer();
-        return waiting != null && waiting.totalPendingWriteBytes() > FLUSH_BYTES;
+        return waiting != null && waiting.totalPendingWriteBytes() - unflushedBytes > FLUSH_BYTES;
+    }
+
+    /** Whether the socket has taken all output that was flushed. */
+    boolean isWritten() {
+        ChannelOutboundBuffer waiting = context.channel().unsafe().outboundBuffer();
+        return waiting == null || waiting.totalPendingWriteBytes() == 0;
     }
 
     private void countPacket() {

@@ -14,6 +14,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.trace.TraceEvent.Kind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -131,6 +132,9 @@ final class PacketOutput {
                             : loop.sharedPayload(message, connection.context().alloc())
                                     .retainedDuplicate());
         }
+        if (loop.traces() != null) {
+            PacketTrace.publishSent(connection, message, qos, retain, packetId, duplicate);
+        }
         return true;
     }
 
@@ -143,11 +147,13 @@ final class PacketOutput {
     }
 
     void pubRel(int packetId, ReasonCode reason) {
+        trace(Kind.PUBREL_SENT, packetId, reason);
         PacketEncoder.pubRel(outbound.begin(), connection.knownVersion(), packetId, reason, null, maximumPacketBytes);
         outbound.written();
     }
 
     void pubAck(int packetId, ReasonCode reason, @Nullable String text) {
+        trace(Kind.PUBACK_SENT, packetId, reason);
         PacketEncoder.pubAck(
                 outbound.begin(),
                 connection.knownVersion(),
@@ -159,6 +165,7 @@ final class PacketOutput {
     }
 
     void pubRec(int packetId, ReasonCode reason, @Nullable String text) {
+        trace(Kind.PUBREC_SENT, packetId, reason);
         PacketEncoder.pubRec(
                 outbound.begin(),
                 connection.knownVersion(),
@@ -170,11 +177,13 @@ final class PacketOutput {
     }
 
     void pubComp(int packetId, ReasonCode reason) {
+        trace(Kind.PUBCOMP_SENT, packetId, reason);
         PacketEncoder.pubComp(outbound.begin(), connection.knownVersion(), packetId, reason, null, maximumPacketBytes);
         outbound.written();
     }
 
     void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
+        PacketTrace.answers(connection, Kind.SUBACK_SENT, packetId, reasons);
         written(PacketEncoder.subAck(
                 outbound.begin(), connection.knownVersion(), packetId, reasons, problem(text), maximumPacketBytes));
     }
@@ -188,29 +197,40 @@ final class PacketOutput {
     }
 
     void unsubAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
+        PacketTrace.answers(connection, Kind.UNSUBACK_SENT, packetId, reasons);
         written(PacketEncoder.unsubAck(
                 outbound.begin(), connection.knownVersion(), packetId, reasons, problem(text), maximumPacketBytes));
     }
 
     void pingResp() {
+        PacketTrace.plain(connection, Kind.PINGRESP_SENT);
         PacketEncoder.pingResp(outbound.begin());
         outbound.written();
     }
 
     boolean connAck(ConnAck packet) {
+        PacketTrace.connAck(connection, packet);
         boolean fits = PacketEncoder.connAck(outbound.begin(), connection.knownVersion(), packet, maximumPacketBytes);
         outbound.written();
         return fits;
     }
 
     void auth(AuthPacket packet) {
+        PacketTrace.auth(connection, Kind.AUTH_SENT, packet);
         written(PacketEncoder.auth(outbound.begin(), packet, null, maximumPacketBytes));
     }
 
     void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {
+        PacketTrace.disconnectSent(connection, reason, text);
         PacketEncoder.disconnect(
                 outbound.begin(), connection.knownVersion(), reason, text, serverReference, maximumPacketBytes);
         outbound.written();
+    }
+
+    private void trace(Kind kind, int packetId, ReasonCode reason) {
+        if (loop.traces() != null) {
+            PacketTrace.acknowledgement(connection, kind, packetId, reason);
+        }
     }
 
     /** The reason string, if the client accepts reason strings [MQTT-3.1.2-29]. */

@@ -83,7 +83,7 @@ public final class PublishFlow {
 
     void onPublish(Connection connection, PublishPacket packet) {
         boolean storable = queuesQos0 || packet.qos() != QoS.AT_MOST_ONCE || packet.retain();
-        connection.pace(limits.maxPublishRate()).published(storable);
+        connection.pace().published(storable);
         TopicName topic = connection.inboundAliases().resolve(packet.topic(), packet.topicAlias());
         QoS qos = packet.qos();
         if (qos.compareTo(maximumQos) > 0) { // [MQTT-3.2.2-11]
@@ -93,6 +93,7 @@ public final class PublishFlow {
             throw new ProtocolViolation(ReasonCode.RETAIN_NOT_SUPPORTED, "retained messages are not supported");
         }
         if (qos == QoS.EXACTLY_ONCE && isRepeated(connection, packet.packetId())) {
+            PacketTrace.repeated(connection, packet, topic);
             return;
         }
         if (qos != QoS.AT_MOST_ONCE) {
@@ -111,6 +112,9 @@ public final class PublishFlow {
         QoS qos = packet.qos();
         TopicName topic = message.topic();
         int packetId = packet.packetId();
+        if (connection.traces() != null) {
+            PacketTrace.publishReceived(connection, packet, message);
+        }
         if (validatesPayloadFormat && !hasDeclaredFormat(message)) {
             acknowledge(connection, packetId, qos, ReasonCode.PAYLOAD_FORMAT_INVALID);
             return;
@@ -155,8 +159,7 @@ public final class PublishFlow {
     }
 
     private static boolean hasDeclaredFormat(ApplicationMessage message) {
-        return !message.properties().isPayloadUtf8()
-                || Payload.of(message.payload().asString()).equals(message.payload());
+        return !message.properties().isPayloadUtf8() || message.payload().isUtf8();
     }
 
     /** Whether a QoS 2 message was routed before; it gets its PUBREC again, once it is safe [MQTT-4.3.3-10]. */
@@ -192,7 +195,7 @@ public final class PublishFlow {
             connection.allowed(message.topic(), message.qos(), message.retain(), generation);
             intercept(connection, packetId, message.qos(), message, 0);
         } else {
-            connection.denied("publish", message.topic().value());
+            connection.denied("publish", message.topic().value(), decision.reasonString());
             acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED, decision.reasonString());
         }
     }

@@ -4,27 +4,34 @@ package io.smqtt.connection;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 import io.smqtt.thread.OnEventLoop;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Slows one client down by reading less: to its permitted rate, and to one read per tick while the queues of the broker are nearly
+ * Slows one client down by reading less: to the permitted rates, and to one read per tick while the queues of the broker are nearly
  * full, or the storage backlog is over its limit and the client causes writes. Nothing is dropped; the client meets TCP
  * back-pressure.
  */
 @OnEventLoop
 final class ReadPace extends Deadline {
 
-    private static final int TICKS_PER_SECOND = 1000 / DeadlineWheel.TICK_MILLIS;
+    private static final long MILLI_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final int maximumRate;
+    private final @Nullable ClientRates rates;
     private final Connection connection;
-    private long secondBegan = Long.MIN_VALUE;
-    private long publishedInSecond;
+    private int messages;
+    private long bytes;
     private boolean published;
     private boolean stored;
 
-    ReadPace(int maximumRate, Connection connection) {
-        this.maximumRate = maximumRate;
+    ReadPace(@Nullable ClientRates rates, Connection connection) {
+        this.rates = rates;
         this.connection = connection;
+    }
+
+    /** Counts received bytes. */
+    void received(int count) {
+        bytes += count;
     }
 
     /**
@@ -35,7 +42,7 @@ final class ReadPace extends Deadline {
     void published(boolean storable) {
         published = true;
         stored |= storable;
-        publishedInSecond++;
+        messages++;
     }
 
     /** Counts another packet that causes a write to the store. */
@@ -48,10 +55,7 @@ final class ReadPace extends Deadline {
         if (isArmed()) {
             return true;
         }
-        long delayMillis = 0;
-        if (maximumRate > 0) {
-            delayMillis = overRateMillis(loop.wheel().tick());
-        }
+        long delayMillis = rates == null ? 0 : spend(rates, loop);
         if (delayMillis == 0 && (published && loop.isOverloaded() || stored && loop.isStoreOverloaded())) {
             delayMillis = DeadlineWheel.TICK_MILLIS;
         }
@@ -64,15 +68,22 @@ final class ReadPace extends Deadline {
         return true;
     }
 
-    private long overRateMillis(long now) {
-        if (secondBegan == Long.MIN_VALUE) {
-            secondBegan = now;
-        } else if (now - secondBegan >= TICKS_PER_SECOND) {
-            long allowed = (now - secondBegan) * maximumRate / TICKS_PER_SECOND;
-            publishedInSecond = Math.max(0, publishedInSecond - allowed);
-            secondBegan = now;
+    private long spend(ClientRates limits, ConnectionLoop loop) {
+        if (messages == 0 && bytes == 0) {
+            return 0;
         }
-        return publishedInSecond < maximumRate ? 0 : (publishedInSecond - maximumRate + 1) * 1000L / maximumRate + 1;
+        long nanos = limits.spend(messages, bytes, loop.wheel().nanoTime(), loop.traffic());
+        messages = 0;
+        bytes = 0;
+        return (nanos + MILLI_NANOS - 1) / MILLI_NANOS;
+    }
+
+    /** Stops waiting for ever: the connection is closed. */
+    void close() {
+        cancel();
+        if (rates != null) {
+            rates.close();
+        }
     }
 
     @Override

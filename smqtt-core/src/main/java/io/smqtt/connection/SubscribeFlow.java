@@ -40,6 +40,7 @@ public final class SubscribeFlow {
     private final LimitsConfig limits;
     private final MqttConfig mqtt;
     private final ClientDirectory directory;
+    private final AutoSubscriptions automatic;
 
     /**
      * Creates the flow.
@@ -62,6 +63,7 @@ public final class SubscribeFlow {
         this.authorizer = authorizer;
         this.limits = config.limits();
         this.mqtt = config.mqtt();
+        this.automatic = new AutoSubscriptions(config.autoSubscriptions().values());
     }
 
     /** One filter of a SUBSCRIBE: the request, or the reason of its refusal. */
@@ -75,24 +77,60 @@ public final class SubscribeFlow {
         }
     }
 
+    /**
+     * The filters of one SUBSCRIBE, or of the automatic subscriptions of a client.
+     *
+     * @param packetId of the SUBSCRIBE; {@link #AUTOMATIC} if there is none, hence no SUBACK
+     * @param identifier the subscription identifier
+     * @param wishes the filters
+     */
+    private record Batch(int packetId, int identifier, List<Wish> wishes) {
+
+        static final int AUTOMATIC = 0;
+
+        Batch with(List<Wish> changed) {
+            return new Batch(packetId, identifier, changed);
+        }
+
+        boolean isAutomatic() {
+            return packetId == AUTOMATIC;
+        }
+    }
+
     void onSubscribe(Connection connection, SubscribePacket packet) {
-        slowIfStored(connection);
         List<Wish> wishes = new ArrayList<>(packet.requests().size());
         for (SubscribePacket.Request request : packet.requests()) {
             wishes.add(parse(connection, request, packet.subscriptionIdentifier()));
         }
+        intercept(connection, new Batch(packet.packetId(), packet.subscriptionIdentifier(), wishes));
+    }
+
+    /** Makes the automatic subscriptions of a client, which has its CONNACK. */
+    void onConnected(Connection connection) {
+        List<SubscribeRequest> requests = automatic.of(connection);
+        if (!requests.isEmpty()) {
+            List<Wish> wishes = requests.stream()
+                    .map(request -> checked(request, Subscription.NO_IDENTIFIER))
+                    .toList();
+            intercept(connection, new Batch(Batch.AUTOMATIC, Subscription.NO_IDENTIFIER, wishes));
+        }
+    }
+
+    private void intercept(Connection connection, Batch batch) {
+        slowIfStored(connection);
+        List<Wish> wishes = batch.wishes;
         if (!interceptors.seeSubscribe()) {
-            authorize(connection, packet, wishes);
+            authorize(connection, batch);
             return;
         }
         Mono<List<Wish>> intercepted = Flux.fromIterable(wishes)
-                .concatMap(wish -> intercept(connection, wish, packet.subscriptionIdentifier()))
+                .concatMap(wish -> intercept(connection, wish, batch.identifier))
                 .collectList();
         Answers.awaitOrElse(
                 connection,
                 intercepted,
                 error -> Collections.nCopies(wishes.size(), stopped(interceptors.failed("subscribe", error))),
-                changed -> authorize(connection, packet, changed));
+                changed -> authorize(connection, batch.with(changed)));
     }
 
     private Mono<Wish> intercept(Connection connection, Wish wish, int identifier) {
@@ -119,21 +157,21 @@ public final class SubscribeFlow {
         return refusal == null ? new Wish(request, null, null) : Wish.refused(refusal, null);
     }
 
-    private void authorize(Connection connection, SubscribePacket packet, List<Wish> wishes) {
-        List<AccessDecision> decisions = decideNow(connection, wishes);
+    private void authorize(Connection connection, Batch batch) {
+        List<AccessDecision> decisions = decideNow(connection, batch.wishes);
         if (decisions != null) {
-            subscribe(connection, packet, wishes, decisions);
+            subscribe(connection, batch, decisions);
             return;
         }
-        Mono<List<AccessDecision>> later = Flux.fromIterable(wishes)
+        Mono<List<AccessDecision>> later = Flux.fromIterable(batch.wishes)
                 .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
                 .collectList();
-        Answers.await(connection, later, List.of(), late -> subscribe(connection, packet, wishes, late));
+        Answers.await(connection, later, List.of(), late -> subscribe(connection, batch, late));
     }
 
     private void slowIfStored(Connection connection) {
         if (connection.session().isStored()) {
-            connection.pace(limits.maxPublishRate()).stores();
+            connection.pace().stores();
         }
     }
 
@@ -195,9 +233,9 @@ public final class SubscribeFlow {
         return decisions;
     }
 
-    private void subscribe(
-            Connection connection, SubscribePacket packet, List<Wish> wishes, List<AccessDecision> decisions) {
+    private void subscribe(Connection connection, Batch batch, List<AccessDecision> decisions) {
         Session session = connection.session();
+        List<Wish> wishes = batch.wishes;
         List<ReasonCode> reasons = new ArrayList<>(wishes.size());
         List<Subscription> wantRetained = new ArrayList<>();
         List<Change> changes = new ArrayList<>(session.isStored() ? wishes.size() : 0);
@@ -214,10 +252,15 @@ public final class SubscribeFlow {
             Subscription before = request == null || !session.isStored()
                     ? null
                     : session.subscriptions().get(request.filter(), request.shareName());
-            ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
+            ReasonCode reason = subscribe(session, wish, allowed, batch.identifier, wantRetained);
             reasons.add(reason);
             if (request != null && !allowed) {
-                connection.denied("subscribe", textOf(request));
+                connection.denied(
+                        "subscribe",
+                        textOf(request),
+                        i < decisions.size() ? decisions.get(i).reasonString() : null);
+            } else if (request != null && batch.isAutomatic() && reason.isError()) {
+                connection.denied("automatic subscription", textOf(request), reason.name());
             }
             Subscription made =
                     request == null ? null : session.subscriptions().get(request.filter(), request.shareName());
@@ -225,7 +268,7 @@ public final class SubscribeFlow {
                 changes.add(new Change(i, made, before));
             }
         }
-        Answer answer = new Answer(packet.packetId(), reasons, text, wantRetained);
+        Answer answer = new Answer(batch.packetId, reasons, text, wantRetained);
         if (changes.isEmpty()) {
             announce(connection, answer);
         } else {
@@ -235,7 +278,7 @@ public final class SubscribeFlow {
                 } else {
                     changes.forEach(change -> reasons.set(change.index, ReasonCode.QUOTA_EXCEEDED));
                     session.execute(() -> changes.forEach(change -> undo(session, change)));
-                    answer(connection, new Answer(packet.packetId(), reasons, null, List.of()));
+                    answer(connection, new Answer(batch.packetId, reasons, null, List.of()));
                 }
             });
         }
@@ -285,9 +328,9 @@ public final class SubscribeFlow {
         if (connection.isClosing()) { // ended in the meantime
             return;
         }
-        connection
-                .output()
-                .subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        if (answer.packetId != Batch.AUTOMATIC) { // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+            connection.output().subAck(answer.packetId, answer.reasons, answer.reasonString);
+        }
         connection.session().start(); // shared groups may have messages
         for (Subscription subscription : answer.wantRetained) {
             TopicFilter filter = subscription.filter();

@@ -2,6 +2,8 @@
 package io.smqtt.message;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -43,6 +45,11 @@ final class HeapPayload extends Payload {
     @Override
     public String asString() {
         return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public boolean isUtf8() {
+        return ByteBufUtil.isText(Unpooled.wrappedBuffer(bytes), 0, bytes.length, StandardCharsets.UTF_8);
     }
 
     @Override

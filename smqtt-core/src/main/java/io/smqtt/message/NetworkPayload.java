@@ -2,7 +2,9 @@
 package io.smqtt.message;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +56,11 @@ final class NetworkPayload extends Payload {
     @Override
     public String asString() {
         return onHeap().asString();
+    }
+
+    @Override
+    public boolean isUtf8() {
+        return ByteBufUtil.isText(block.source(), index, size, StandardCharsets.UTF_8);
     }
 
     @Override

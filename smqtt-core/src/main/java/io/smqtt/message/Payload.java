@@ -126,6 +126,13 @@ public abstract sealed class Payload permits HeapPayload, NetworkPayload {
      */
     public abstract String asString();
 
+    /**
+     * Whether the bytes are well-formed UTF-8.
+     *
+     * @return true also for the empty payload
+     */
+    public abstract boolean isUtf8();
+
     // --- for the broker
 
     /**

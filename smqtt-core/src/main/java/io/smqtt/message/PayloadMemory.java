@@ -32,6 +32,11 @@ public final class PayloadMemory {
         return bytes.get();
     }
 
+    /** Whether less than half of the limit is in use. */
+    boolean isHalfFree() {
+        return bytes.get() < limitBytes / 2;
+    }
+
     /** Adds a buffer; returns false if it does not fit. */
     boolean reserve(int size) {
         if (bytes.addAndGet(size) <= limitBytes) {

@@ -2,6 +2,8 @@
 package io.smqtt.message;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,12 @@ public final class PayloadReader {
 
     /** Size from which a payload is used in place: below, the copy is cheaper. */
     public static final int IN_PLACE_BYTES = 4 * 1024;
+
+    /** Maximum size of a read from a socket. */
+    public static final int USUAL_READ_BYTES = 64 * 1024;
+
+    /** Maximum size of a read from a socket on which large payloads arrive: fewer reads, writes and packets that two reads have cut. */
+    public static final int LARGEST_READ_BYTES = 512 * 1024;
 
     /** Memory of which a smaller part holds received bytes is not kept for its payloads. */
     private static final int FILLED = 4;
@@ -46,6 +54,30 @@ public final class PayloadReader {
             }
         }
         return Payload.copyOf(source, index, length);
+    }
+
+    /**
+     * The maximum size of the next read from a socket. Large reads stop when half of the memory is in use, because a buffer is in use as long
+     * as any payload in it.
+     *
+     * @param payloadBytes the size of the last payload
+     * @return bytes
+     */
+    public int largestRead(int payloadBytes) {
+        return payloadBytes >= IN_PLACE_BYTES && memory.isHalfFree() ? LARGEST_READ_BYTES : USUAL_READ_BYTES;
+    }
+
+    /**
+     * Allocates a buffer for received bytes. Large ones may be in use until their payloads are acknowledged, and may be released by any event
+     * loop. They come from an allocator with an arena per event loop, which uses released memory again; the default one would clear new memory
+     * for most of them.
+     *
+     * @param usual the allocator of small buffers
+     * @param bytes the capacity
+     * @return a new buffer, direct if the allocator prefers it or if it is large
+     */
+    public static ByteBuf buffer(ByteBufAllocator usual, int bytes) {
+        return bytes < IN_PLACE_BYTES ? usual.ioBuffer(bytes) : PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
     }
 
     /** The block of a buffer, with a reference for the caller; null if the payload is better copied. */

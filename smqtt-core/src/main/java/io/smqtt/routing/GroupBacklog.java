@@ -20,4 +20,18 @@ public interface GroupBacklog {
      * @return messages
      */
     int waiting();
+
+    /**
+     * The footprint of the queued messages. May be out of date.
+     *
+     * @return bytes
+     */
+    long bytes();
+
+    /**
+     * Since when messages are queued without a break. May be out of date.
+     *
+     * @return nanoseconds of the broker's monotonic clock; meaningless if no message is queued
+     */
+    long waitingSinceNanos();
 }

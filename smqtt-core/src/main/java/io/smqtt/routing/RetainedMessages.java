@@ -5,10 +5,9 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicLevels;
 import io.smqtt.topic.TopicName;
-import java.util.Map;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may store a message. Changes are serialized by one lock, which is held for one look-up, so the last of concurrent
  * messages to one topic stays. Readers take no lock.
+ *
+ * <p>Messages of hidden topics, {@code $smqtt} and below, are state of the broker itself. They are stored and replicated as all others,
+ * but no cursor returns them, and they count in no limit and no figure.
  */
 public final class RetainedMessages {
 
@@ -37,31 +39,31 @@ public final class RetainedMessages {
         /** Refused: the maximum number of topics is reached. */
         COUNT_EXCEEDED,
         /** Refused: the maximum number of bytes is reached. The former message of the topic stays. */
-        BYTES_EXCEEDED;
+        BYTES_EXCEEDED,
+        /** Refused: the topic is hidden, and the publisher is not the broker itself. */
+        HIDDEN;
 
         /**
          * Whether the message was refused.
          *
-         * @return true if a limit is reached
+         * @return true if a limit is reached, or the topic is hidden
          */
         public boolean isRefusal() {
-            return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED;
+            return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED || this == HIDDEN;
         }
     }
 
-    private final ConcurrentNavigableMap<String, ApplicationMessage> messages = new ConcurrentSkipListMap<>();
+    private static final String HIDDEN_ROOT = "$smqtt";
+
     private final Object lock = new Object();
-    private final int maxCount;
-    private final long maxBytes;
-    private volatile long count;
-    private volatile long bytes;
-    private volatile long expiring;
+
+    // changed under the lock
+    private final RetainedTree shown;
+    private final RetainedTree hidden = new RetainedTree(Integer.MAX_VALUE, Long.MAX_VALUE);
 
     // guarded by lock; null without an observer
     private @Nullable Consumer<? super ApplicationMessage> observer;
-
-    // guarded by lock: start of the next sweep, null for the beginning
-    private @Nullable String swept;
+    private @Nullable Consumer<? super ApplicationMessage> hiddenObserver;
 
     /**
      * Creates an empty tree.
@@ -70,8 +72,24 @@ public final class RetainedMessages {
      * @param maxBytes maximum number of bytes, by {@link HeapWeight#retained}
      */
     public RetainedMessages(int maxCount, long maxBytes) {
-        this.maxCount = maxCount;
-        this.maxBytes = maxBytes;
+        this.shown = new RetainedTree(maxCount, maxBytes);
+    }
+
+    /**
+     * Whether a topic is hidden from clients.
+     *
+     * @param topic a topic name, or a filter without wildcard in its first level
+     * @return true for {@code $smqtt} and all topics below it
+     */
+    @AnyThread
+    public static boolean isHidden(String topic) {
+        return topic.startsWith(HIDDEN_ROOT)
+                && (topic.length() == HIDDEN_ROOT.length()
+                        || topic.charAt(HIDDEN_ROOT.length()) == TopicLevels.SEPARATOR);
+    }
+
+    private RetainedTree tree(String topic) {
+        return isHidden(topic) ? hidden : shown;
     }
 
     /**
@@ -84,9 +102,13 @@ public final class RetainedMessages {
     @AnyThread
     public Outcome store(ApplicationMessage message) {
         synchronized (lock) {
-            Outcome outcome = storeLocked(message);
+            RetainedTree tree = tree(message.topic().value());
+            Outcome outcome = tree.store(message);
             if (observer != null && !outcome.isRefusal()) {
                 observer.accept(message);
+            }
+            if (hiddenObserver != null && tree == hidden) {
+                hiddenObserver.accept(message);
             }
             return outcome;
         }
@@ -105,25 +127,39 @@ public final class RetainedMessages {
                 throw new IllegalStateException("the retained messages already have an observer");
             }
             observer = next;
-            messages.values().forEach(next);
+            shown.messages().values().forEach(next);
+            hidden.messages().values().forEach(next);
         }
     }
 
-    private Outcome storeLocked(ApplicationMessage message) {
-        String topic = message.topic().value();
-        if (message.payload().isEmpty()) {
-            return remove(topic) ? Outcome.REMOVED : Outcome.NOTHING_TO_REMOVE;
+    /**
+     * Passes the messages of hidden topics to an observer, as {@link #observe} does with those of all topics. There is at most one
+     * observer.
+     *
+     * @param next called under the lock; must return at once and must not change the messages
+     * @throws IllegalStateException if there is already one
+     */
+    public void observeHidden(Consumer<? super ApplicationMessage> next) {
+        synchronized (lock) {
+            if (hiddenObserver != null) {
+                throw new IllegalStateException("the hidden messages already have an observer");
+            }
+            hiddenObserver = next;
+            hidden.messages().values().forEach(next);
         }
-        ApplicationMessage before = messages.get(topic);
-        if (before == null && count >= maxCount) {
-            return Outcome.COUNT_EXCEEDED;
-        }
-        if (bytes - footprint(before) + footprint(message) > maxBytes) {
-            return Outcome.BYTES_EXCEEDED;
-        }
-        messages.put(topic, message);
-        account(before, message);
-        return before == null ? Outcome.STORED : Outcome.REPLACED;
+    }
+
+    /**
+     * The messages of the hidden topics with a prefix, expired ones included until they are removed.
+     *
+     * @param prefix the first characters of the topics
+     * @return a weakly consistent list, sorted by topic
+     */
+    @AnyThread
+    public List<ApplicationMessage> hidden(String prefix) {
+        return List.copyOf(hidden.messages()
+                .subMap(prefix, true, prefix + Character.MAX_VALUE, false)
+                .values());
     }
 
     /**
@@ -134,7 +170,7 @@ public final class RetainedMessages {
      */
     @AnyThread
     public @Nullable ApplicationMessage get(TopicName topic) {
-        return messages.get(topic.value());
+        return tree(topic.value()).messages().get(topic.value());
     }
 
     /**
@@ -145,7 +181,9 @@ public final class RetainedMessages {
      */
     @AnyThread
     public boolean mayMatch(TopicFilter filter) {
-        return filter.hasWildcard() ? !messages.isEmpty() : messages.containsKey(filter.value());
+        return filter.hasWildcard()
+                ? !shown.messages().isEmpty()
+                : shown.messages().containsKey(filter.value());
     }
 
     /**
@@ -156,27 +194,27 @@ public final class RetainedMessages {
      */
     @AnyThread
     public RetainedCursor cursor(TopicFilter filter) {
-        return new RetainedCursor(messages, filter);
+        return new RetainedCursor(shown.messages(), filter);
     }
 
     /**
-     * The number of messages, expired ones included until they are removed.
+     * The number of messages, expired ones included until they are removed, without hidden ones.
      *
      * @return messages
      */
     @AnyThread
     public long count() {
-        return count;
+        return shown.count();
     }
 
     /**
-     * The heap that the messages occupy, by {@link HeapWeight#retained}.
+     * The heap that the messages occupy, by {@link HeapWeight#retained}, without hidden ones.
      *
      * @return bytes
      */
     @AnyThread
     public long bytes() {
-        return bytes;
+        return shown.bytes();
     }
 
     /**
@@ -195,52 +233,16 @@ public final class RetainedMessages {
      * Removes expired messages, starting where the last call has ended. Costs nothing if no message has an expiry interval.
      *
      * @param nowNanos the broker's monotonic clock
-     * @param maxSteps maximum number of messages to examine
+     * @param maxSteps maximum number of messages to examine, and of hidden ones
      * @param removedTopics called with the topic of each removed message
-     * @return number of removed messages
+     * @return number of removed messages, without hidden ones
      */
     @AnyThread
     public int removeExpired(long nowNanos, int maxSteps, Consumer<TopicName> removedTopics) {
-        int removed = 0;
         synchronized (lock) {
-            for (int step = 0; step < maxSteps && expiring > 0; step++) {
-                Map.Entry<String, ApplicationMessage> next =
-                        swept == null ? messages.firstEntry() : messages.higherEntry(swept);
-                if (next == null) {
-                    swept = null;
-                    return removed;
-                }
-                swept = next.getKey();
-                if (next.getValue().isExpired(nowNanos) && remove(next.getKey())) {
-                    removed++;
-                    removedTopics.accept(next.getValue().topic());
-                }
-            }
+            int removed = shown.removeExpired(nowNanos, maxSteps, removedTopics);
+            hidden.removeExpired(nowNanos, maxSteps, removedTopics);
+            return removed;
         }
-        return removed;
-    }
-
-    private boolean remove(String topic) {
-        ApplicationMessage removed = messages.remove(topic);
-        account(removed, null);
-        return removed != null;
-    }
-
-    private void account(@Nullable ApplicationMessage before, @Nullable ApplicationMessage after) {
-        count = count + one(after != null) - one(before != null);
-        bytes = bytes + footprint(after) - footprint(before);
-        expiring = expiring + one(expires(after)) - one(expires(before));
-    }
-
-    private static int one(boolean counted) {
-        return counted ? 1 : 0;
-    }
-
-    private static boolean expires(@Nullable ApplicationMessage message) {
-        return message != null && message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
-    }
-
-    private static long footprint(@Nullable ApplicationMessage message) {
-        return HeapWeight.retained(message);
     }
 }

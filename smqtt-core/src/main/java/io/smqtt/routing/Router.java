@@ -8,6 +8,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
+import io.smqtt.trace.RunningTraces;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -182,9 +183,17 @@ public final class Router {
                 }
             }
             observer.messageReceived(message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            trace(loop, message, count);
             return count;
         } finally {
             release(loop, matches);
+        }
+    }
+
+    private static void trace(RoutingLoop loop, ApplicationMessage message, int count) {
+        RunningTraces traces = loop.traces();
+        if (traces != null) {
+            traces.routed(message, count);
         }
     }
 
@@ -229,7 +238,7 @@ public final class Router {
             for (int i = 0; i < matches.sharedSize(); i++) {
                 Subscription member = member(message, matches.shared(i), null);
                 if (member == null) {
-                    observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+                    droppedByGroup(loop, message, matches.shared(i));
                     ticket.dropped(DropReason.NO_SHARED_MEMBER);
                 } else {
                     taker.accept(member.subscriber());
@@ -238,6 +247,7 @@ public final class Router {
                 }
             }
             observer.messageReceived(message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            trace(loop, message, count);
             return count;
         } finally {
             release(loop, matches);
@@ -264,6 +274,7 @@ public final class Router {
             }
         }
         observer.messageReceived(message.qos(), message.payload().size(), count);
+        trace(loop, message, count);
         return count;
     }
 
@@ -357,9 +368,21 @@ public final class Router {
             RouteTicket ticket) {
         boolean handed = group != null && handToMember(loop, message, group, among, ticket);
         if (!handed) {
-            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+            droppedByGroup(loop, message, group);
         }
         return handed;
+    }
+
+    private void droppedByGroup(RoutingLoop loop, ApplicationMessage message, @Nullable SharedGroup group) {
+        observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+        RunningTraces traces = loop.traces();
+        if (traces != null) {
+            traces.dropped(
+                    group == null ? "" : new SharedFilter(group.shareName(), group.filter()).toString(),
+                    null,
+                    message,
+                    DropReason.NO_SHARED_MEMBER);
+        }
     }
 
     private boolean handToMember(

@@ -2,29 +2,40 @@
 package io.smqtt.routing;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.message.MessageIds;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.trace.RunningTraces;
+import io.smqtt.trace.TracedLoop;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Routing state of one event loop: the deliveries that are in flight to other event loops. All
  * deliveries of one pass to one event loop travel together: one queue offer, and at most one wake-up. Methods that are annotated
  * with {@code OnEventLoop} may be called only on this event loop.
  */
-public final class RoutingLoop {
+public final class RoutingLoop implements TracedLoop {
 
     private static final Logger LOG = LoggerFactory.getLogger(RoutingLoop.class);
 
     /** One of this many messages is timed: enough for a distribution, at no measurable cost. */
     private static final int TIMED_EVERY = 1_024;
 
+    /** Stack traces of failed deliveries in a minute. */
+    private static final int FAILURES_PER_SUBSCRIBER = 1;
+
+    private static final int FAILURES_IN_ALL = 10;
+
+    private final LogLimiter failures = new LogLimiter(LOG, Level.ERROR, FAILURES_PER_SUBSCRIBER, FAILURES_IN_ALL);
     private final EventExecutor executor;
     private final int index;
     private final BrokerObserver observer;
@@ -34,6 +45,7 @@ public final class RoutingLoop {
     private boolean flushScheduled;
     private int untilTimed = TIMED_EVERY;
     private boolean matching;
+    private @Nullable RunningTraces traces;
 
     RoutingLoop(EventExecutor executor, int index, int loops, BrokerObserver observer) {
         this.executor = executor;
@@ -43,10 +55,37 @@ public final class RoutingLoop {
     }
 
     /**
+     * The traces that run.
+     *
+     * @return null if there are none
+     */
+    @OnEventLoop
+    public @Nullable RunningTraces traces() {
+        return traces;
+    }
+
+    @Override
+    @OnEventLoop
+    public void traces(@Nullable RunningTraces running) {
+        traces = running;
+    }
+
+    /** Reports a message that did not reach a subscriber. */
+    @OnEventLoop
+    void traceDrop(ApplicationMessage message, Subscription subscription, DropReason reason) {
+        if (traces != null) {
+            Subscriber subscriber = subscription.subscriber();
+            traces.dropped(subscriber.id(), subscriber.client(), message, reason);
+        }
+    }
+
+    /**
      * The event loop itself.
      *
      * @return the executor of the event loop
      */
+    @Override
+    @AnyThread
     public EventExecutor executor() {
         return executor;
     }
@@ -120,7 +159,10 @@ public final class RoutingLoop {
         }
     }
 
-    /** Delivers a message to a subscriber. An exception of the subscriber is logged, and does not affect other subscribers. */
+    /**
+     * Delivers a message to a subscriber. An exception of the subscriber is logged, and does not affect other subscribers. This includes errors:
+     * Netty throws one when the memory outside of the heap is used up, and the other deliveries of a batch must not be lost with this one.
+     */
     @OnEventLoop
     boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean passedOn) {
         Subscriber subscriber = subscription.subscriber();
@@ -131,9 +173,12 @@ public final class RoutingLoop {
                 subscriber.deliver(message, subscription, ticket);
             }
             return true;
-        } catch (RuntimeException e) {
-            LOG.error("a message could not be delivered to {}", LogText.escape(subscriber.id()), e);
+        } catch (RuntimeException | Error e) {
+            if (failures.allows(subscriber.id())) {
+                LOG.error("a message could not be delivered to {}", LogText.escape(subscriber.id()), e);
+            }
             observer.messageDropped(DropReason.FAILED, 1);
+            traceDrop(message, subscription, DropReason.FAILED);
             return false;
         }
     }

@@ -2,6 +2,7 @@
 package io.smqtt.routing;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,16 @@ public interface Subscriber {
      * @return the client identifier of a session
      */
     String id();
+
+    /**
+     * The client of the subscriber.
+     *
+     * @return the identity of the connected, or last connected, client; null if the subscriber is no session
+     */
+    @AnyThread
+    default @Nullable ClientIdentity client() {
+        return null;
+    }
 
     /**
      * The event loop that owns this subscriber now.

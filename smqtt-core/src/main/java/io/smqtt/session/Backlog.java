@@ -10,6 +10,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ abstract class Backlog {
     final SessionResources resources;
     int size;
     long bytes;
+
+    /** Messages that were dropped because the queue was full, or that have expired in it. */
+    long dropped;
 
     Backlog(SessionResources resources) {
         this.resources = resources;
@@ -123,9 +127,19 @@ abstract class Backlog {
 
     /** Removes the oldest message without sending it. */
     void drop(DropReason reason) {
+        TracedQueue.dropped(message(), subscription(), reason);
         remove();
+        dropped++;
         resources.observer().messageDropped(reason, 1);
     }
+
+    /**
+     * Lists the oldest messages that are in memory, without changing anything.
+     *
+     * @param most the maximum number of messages
+     * @param target receives them in order
+     */
+    abstract void list(int most, List<WaitingMessage> target);
 
     /** Loads the oldest messages asynchronously. Does nothing if enough are loaded, or no client is connected. */
     void fetch() {}

@@ -62,6 +62,15 @@ public final class DeadlineWheel {
     }
 
     /**
+     * The time of the broker's monotonic clock.
+     *
+     * @return nanoseconds
+     */
+    public long nanoTime() {
+        return ticker.nanoTime();
+    }
+
+    /**
      * Arms or rearms a deadline.
      *
      * @param deadline the deadline

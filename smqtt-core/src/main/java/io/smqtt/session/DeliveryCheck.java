@@ -33,7 +33,7 @@ final class DeliveryCheck {
 
     /** Creates the check of a client; null if all deliveries are allowed. */
     static @Nullable DeliveryCheck of(Authorizer authorizer, ClientIdentity client) {
-        return authorizer.checksDeliveries() && !InProcess.isReserved(client.clientId())
+        return authorizer.checksDeliveries(client) && !InProcess.isReserved(client.clientId())
                 ? new DeliveryCheck(authorizer, client)
                 : null;
     }

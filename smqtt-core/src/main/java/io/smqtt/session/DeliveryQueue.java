@@ -9,6 +9,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.thread.OnEventLoop;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
@@ -112,6 +113,15 @@ final class DeliveryQueue extends Backlog {
         if (size == 0) {
             entries = NOTHING;
             head = 0;
+        }
+    }
+
+    @Override
+    void list(int most, List<WaitingMessage> target) {
+        for (int i = 0; i < Math.min(most, size); i++) {
+            ApplicationMessage message = (ApplicationMessage) Objects.requireNonNull(entries[index(i)]);
+            Subscription subscription = (Subscription) Objects.requireNonNull(entries[index(i) + 1]);
+            target.add(WaitingMessage.of(message, subscription, 0));
         }
     }
 

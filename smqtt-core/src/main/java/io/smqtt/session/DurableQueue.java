@@ -15,6 +15,7 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -335,6 +336,15 @@ final class DurableQueue extends Backlog {
         long number = number();
         super.drop(reason);
         delete(number);
+    }
+
+    @Override
+    void list(int most, List<WaitingMessage> target) {
+        if (ready != null) {
+            ready.stream()
+                    .limit(most)
+                    .forEach(entry -> target.add(WaitingMessage.of(entry.message, entry.subscription, 0)));
+        }
     }
 
     private int readyCount() {

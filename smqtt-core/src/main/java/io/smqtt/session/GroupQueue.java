@@ -53,6 +53,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     // read by any thread
     private volatile int waiting;
     private volatile long bytes;
+    private volatile long waitingSinceNanos;
     private volatile boolean ended;
     private volatile boolean waitsElsewhere;
 
@@ -79,6 +80,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         record.recovered(number);
         next = Math.max(GroupRecord.FIRST_WAITING, following);
         tail.recovered(first, messages);
+        waitingSinceNanos = resources.ticker().nanoTime();
         waiting = messages;
         bytes = size;
     }
@@ -138,10 +140,16 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         return waiting;
     }
 
-    /** The footprint of the waiting messages, in bytes. */
+    @Override
     @AnyThread
-    long bytes() {
+    public long bytes() {
         return bytes;
+    }
+
+    @Override
+    @AnyThread
+    public long waitingSinceNanos() {
+        return waitingSinceNanos;
     }
 
     @Override
@@ -185,11 +193,13 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         DropReason full = refusal(message.footprintBytes());
         if (full != null && !makeRoom(message.footprintBytes())) {
             observer.messageDropped(full, 1);
+            TracedQueue.dropped(this, message, full);
             ticket.dropped(full);
             return;
         }
         append(message, ticket);
         observer.messageQueued(message.qos(), message.footprintBytes());
+        TracedQueue.queued(message, ofQueue, message.qos());
         ticket.queued();
         serve();
         groups.held(this);
@@ -264,6 +274,9 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
     private void count(int messages, long change) {
+        if (waiting == 0) {
+            waitingSinceNanos = resources.ticker().nanoTime();
+        }
         waiting += messages;
         bytes = waiting == 0 ? 0 : bytes + change;
     }
@@ -435,6 +448,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
 
     private void dropped(GroupMessage entry, DropReason reason) {
         observer.messageDropped(reason, 1);
+        TracedQueue.dropped(this, entry.message(), reason);
         if (entry.isStored()) {
             entry.settle(loop());
         }

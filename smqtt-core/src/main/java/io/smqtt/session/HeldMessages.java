@@ -68,6 +68,7 @@ final class HeldMessages {
             return;
         }
         resources.observer().messageDropped(full, 1);
+        TracedQueue.dropped(message, subscription, full);
         ticket.dropped(full);
         if (pressure != null) {
             pressure.dropped(full);

@@ -9,6 +9,7 @@ import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -383,6 +384,22 @@ final class InFlightWindow {
         int slot = slot(sequence);
         forget(slot);
         states[slot] = AWAITING_PUBCOMP;
+    }
+
+    /**
+     * Lists the oldest messages, without those of which only the handshake remains.
+     *
+     * @param most the maximum number of messages
+     * @param target receives them in order
+     */
+    void list(int most, List<WaitingMessage> target) {
+        for (long sequence = head(); sequence < tail() && target.size() < most; sequence = from(sequence + 1)) {
+            ApplicationMessage message = holds(sequence) ? message(sequence) : null;
+            Subscription subscription = message == null ? null : subscription(sequence);
+            if (message != null && subscription != null) {
+                target.add(WaitingMessage.of(message, subscription, packetId(sequence)));
+            }
+        }
     }
 
     /** A copy of a message for another node. */

@@ -106,6 +106,37 @@ final class OutboundFlow {
         return backlog == atMostOnce ? backlog.bytes() : backlog.bytes() + atMostOnce.bytes();
     }
 
+    /** The number of messages that were dropped because the queue was full, or that have expired in it. */
+    @AnyThread
+    long droppedCount() {
+        return backlog == atMostOnce ? backlog.dropped : backlog.dropped + atMostOnce.dropped;
+    }
+
+    /**
+     * Lists the oldest messages that wait, as far as they are in memory.
+     *
+     * @param most the maximum number of messages
+     */
+    List<WaitingMessage> waiting(int most) {
+        List<WaitingMessage> all = new ArrayList<>();
+        backlog.list(most, all);
+        if (backlog != atMostOnce) {
+            atMostOnce.list(most - all.size(), all);
+        }
+        return all;
+    }
+
+    /**
+     * Lists the oldest messages in flight.
+     *
+     * @param most the maximum number of messages
+     */
+    List<WaitingMessage> inFlight(int most) {
+        List<WaitingMessage> all = new ArrayList<>();
+        inFlight.list(most, all);
+        return all;
+    }
+
     Backlog backlog(QoS qos) {
         return qos == QoS.AT_MOST_ONCE ? atMostOnce : backlog;
     }
@@ -119,7 +150,7 @@ final class OutboundFlow {
         if (current == null) {
             deliverOffline(message, subscription, qos, ticket);
         } else if (!window.mayReceive(message)) {
-            drop(DropReason.NOT_AUTHORIZED, ticket);
+            drop(message, subscription, DropReason.NOT_AUTHORIZED, ticket);
         } else if (isShared(subscription)) {
             shared().deliver(current, message.onHeap(), subscription, qos, ticket);
         } else if (qos == QoS.AT_MOST_ONCE && mayPassQueue()) {
@@ -147,8 +178,10 @@ final class OutboundFlow {
         return present;
     }
 
-    void drop(DropReason reason, RouteTicket ticket) {
+    void drop(ApplicationMessage message, Subscription subscription, DropReason reason, RouteTicket ticket) {
+        backlog.dropped++;
         observer.messageDropped(reason, 1);
+        TracedQueue.dropped(message, subscription, reason);
         ticket.dropped(reason);
         if (pressure != null) {
             pressure.dropped(reason);
@@ -197,15 +230,15 @@ final class OutboundFlow {
         if (qos != QoS.AT_MOST_ONCE || resources.config().queueQos0()) {
             enqueue(message, subscription, qos, ticket);
         } else {
-            drop(DropReason.OFFLINE, ticket);
+            drop(message, subscription, DropReason.OFFLINE, ticket);
         }
     }
 
     void sendAtMostOnce(PacketSink current, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (!current.isWritable()) {
-            drop(DropReason.SLOW_CONSUMER, ticket);
+            drop(message, subscription, DropReason.SLOW_CONSUMER, ticket);
         } else if (window.isExpired(message)) {
-            drop(DropReason.EXPIRED, ticket);
+            drop(message, subscription, DropReason.EXPIRED, ticket);
         } else if (!window.write(current, message, subscription, QoS.AT_MOST_ONCE, 0, false)) {
             ticket.dropped(DropReason.PACKET_TOO_LARGE);
         }
@@ -219,7 +252,7 @@ final class OutboundFlow {
     /** Sends a message above QoS 0 that need not wait. */
     void send(PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         if (window.isExpired(message)) { // [MQTT-3.3.2-5]
-            drop(DropReason.EXPIRED, ticket);
+            drop(message, subscription, DropReason.EXPIRED, ticket);
             return;
         }
         long sequence = window.place(message, subscription, qos);
@@ -237,11 +270,12 @@ final class OutboundFlow {
             full = to.makeRoom(footprint, limits, slows);
         }
         if (full != null && !slows) {
-            drop(full, ticket);
+            drop(message, subscription, full, ticket);
             return;
         }
         to.append(message.onHeap(), subscription, qos, ticket);
         observer.messageQueued(qos, footprint);
+        TracedQueue.queued(message, subscription, qos);
         ticket.queued();
         if (full != null || (to.isInMemory() && holdsEarly(qos))) {
             holdPublisher(ticket, footprint);
@@ -442,6 +476,8 @@ final class OutboundFlow {
             boolean isExpired = message.isExpired(now);
             if (!isExpired && message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
                 soonest[0] = Math.min(soonest[0], message.remainingExpirySeconds(now));
+            } else if (isExpired) {
+                TracedQueue.dropped(message, subscription, DropReason.EXPIRED);
             }
             return isExpired;
         });

@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 
 /** The interface through which a session writes to its connection. On the session's event loop. */
@@ -32,6 +33,26 @@ public interface PacketSink {
      */
     default int keepAliveSeconds() {
         return 0;
+    }
+
+    /**
+     * The time of the CONNECT, which never changes.
+     *
+     * @return milliseconds since 1970; 0 if it is not known
+     */
+    @AnyThread
+    default long connectedAtMillis() {
+        return 0;
+    }
+
+    /**
+     * Whether the client has asked for a new session.
+     *
+     * @return the Clean Start flag of the CONNECT, which never changes
+     */
+    @AnyThread
+    default boolean cleanStart() {
+        return false;
     }
 
     /**

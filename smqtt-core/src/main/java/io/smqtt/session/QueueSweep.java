@@ -90,9 +90,10 @@ final class QueueSweep {
         return false;
     }
 
-    private void drop(long number, DropReason reason) {
+    private void drop(StoredMessage stored, DropReason reason) {
         resources.observer().messageDropped(reason, 1);
-        queue.delete(number);
+        TracedQueue.dropped(session, stored.message(), reason);
+        queue.delete(stored.sequence());
     }
 
     /** Reads the oldest messages in the store, and drops those that have expired or exceed the limits. */
@@ -135,7 +136,7 @@ final class QueueSweep {
             return false;
         }
         queue.skip(message);
-        drop(message.sequence(), expired || full == null ? DropReason.EXPIRED : full);
+        drop(message, expired || full == null ? DropReason.EXPIRED : full);
         return true;
     }
 
@@ -206,7 +207,7 @@ final class QueueSweep {
         } else {
             queue.forget(message.footprintBytes());
         }
-        drop(stored.sequence(), DropReason.EXPIRED);
+        drop(stored, DropReason.EXPIRED);
         return Long.MAX_VALUE;
     }
 }

@@ -47,7 +47,7 @@ public final class RetainedKeeper {
     }
 
     /**
-     * Keeps or clears a retained message. On an event loop.
+     * Keeps or clears the retained message of a client or of the application, which have no access to hidden topics. On an event loop.
      *
      * @param loop the current event loop
      * @param message a message with the retain flag
@@ -55,6 +55,20 @@ public final class RetainedKeeper {
      * @return the outcome
      */
     public RetainedMessages.Outcome retain(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+        return RetainedMessages.isHidden(message.topic().value())
+                ? RetainedMessages.Outcome.HIDDEN
+                : keep(loop, message, ticket);
+    }
+
+    /**
+     * Keeps or clears the retained message of a topic, also of a hidden one. For the broker itself; on an event loop.
+     *
+     * @param loop the current event loop
+     * @param message a message with the retain flag
+     * @param ticket held until the change is committed
+     * @return the outcome
+     */
+    public RetainedMessages.Outcome keep(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
         RetainedMessages.Outcome outcome = router.retain(message);
         boolean changed = outcome == RetainedMessages.Outcome.STORED
                 || outcome == RetainedMessages.Outcome.REPLACED

@@ -176,6 +176,7 @@ final class SendWindow {
             }
         } else {
             observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
+            TracedQueue.dropped(message, subscription, DropReason.PACKET_TOO_LARGE);
         }
         return written;
     }
@@ -230,10 +231,12 @@ final class SendWindow {
         }
         boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
         if (!mayReceive(message)) {
+            TracedQueue.dropped(message, subscription, DropReason.NOT_AUTHORIZED);
             giveUp(current, sequence, first, DropReason.NOT_AUTHORIZED);
             return;
         }
         if ((first || qos == QoS.AT_LEAST_ONCE) && isExpired(message)) { // not at QoS 2 once it was sent [MQTT-4.3.3-7]
+            TracedQueue.dropped(message, subscription, DropReason.EXPIRED);
             giveUp(current, sequence, first, DropReason.EXPIRED);
             return;
         }

@@ -172,7 +172,7 @@ public final class Session extends SessionContext {
         return flow == null ? 0 : flow.inFlightCount();
     }
 
-    /** {@return the identity of the connected, or last connected, client} */
+    @Override
     @AnyThread
     public ClientIdentity client() {
         return client;
@@ -302,6 +302,7 @@ public final class Session extends SessionContext {
             queueInGroup(message.onHeap(), subscription, ticket); // other members or the group's queue take it
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+            TracedQueue.dropped(message, subscription, DropReason.SESSION_ENDED);
         } else {
             remember(message, subscription);
             outbound().deliver(message, subscription, ticket);
@@ -323,6 +324,7 @@ public final class Session extends SessionContext {
     }
 
     /** The outbound flow; null if nothing was ever sent. */
+    @AnyThread
     @Nullable
     OutboundFlow outboundOrNull() {
         return outbound;

@@ -31,6 +31,9 @@ final class SessionLife {
     /** Whether it began with a clean start whose time is not known yet. */
     private boolean beginsClean;
 
+    /** Whether the client has connected since the session is in this process: its identity is that of a connection. */
+    private boolean identified;
+
     // valid for the connection
     private volatile @Nullable PacketSink sink;
     private @Nullable DeliveryCheck check;
@@ -107,6 +110,14 @@ final class SessionLife {
         return sink;
     }
 
+    /**
+     * Whether the identity of the client is complete. A session from the store or from another node has neither grants nor an
+     * address until its client connects: access rules cannot decide before.
+     */
+    boolean isIdentified() {
+        return identified;
+    }
+
     /** The check of deliveries to the client; null if all are allowed. */
     @Nullable
     DeliveryCheck check() {
@@ -123,6 +134,7 @@ final class SessionLife {
         session.absence().attached(client, expirySeconds, will);
         ClientIdentity previous = session.client();
         session.client(client);
+        identified = true;
         listener.clientChanged(session, previous);
         check = DeliveryCheck.of(session.resources().authorizer(), client);
         sink = connection;

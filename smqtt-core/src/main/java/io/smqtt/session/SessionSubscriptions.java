@@ -91,9 +91,9 @@ public final class SessionSubscriptions extends SubscriptionTable {
         return !session.resources().refused(session.charge().refusalOfSubscription(weight(filter, shareName)));
     }
 
-    /** Ends the subscriptions that the client is no longer authorized for. */
+    /** Ends the subscriptions that the client is no longer authorized for. Those of a client that is not known yet are checked when it connects. */
     void recheck() {
-        if (InProcess.isReserved(session.id())) {
+        if (InProcess.isReserved(session.id()) || !session.life().isIdentified()) {
             return;
         }
         List<Subscription> all = new ArrayList<>(size());

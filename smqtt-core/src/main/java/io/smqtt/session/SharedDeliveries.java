@@ -87,13 +87,13 @@ final class SharedDeliveries {
             return false;
         }
         if (!window.mayReceive(message)) {
-            flow.drop(DropReason.NOT_AUTHORIZED, RouteTicket.NONE);
+            flow.drop(message, subscription, DropReason.NOT_AUTHORIZED, RouteTicket.NONE);
             settle(entry);
         } else if (qos == QoS.AT_MOST_ONCE) {
             flow.sendAtMostOnce(sink, message, subscription, RouteTicket.NONE);
             settle(entry);
         } else if (window.isExpired(message)) {
-            flow.drop(DropReason.EXPIRED, RouteTicket.NONE);
+            flow.drop(message, subscription, DropReason.EXPIRED, RouteTicket.NONE);
             settle(entry);
         } else {
             long sequence = window.place(message, subscription, qos);

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 @AnyThread
 final class TakenBefore {
 
-    private static final Pattern NAME = Pattern.compile("taken/(\\d{1,5})/(\\d{1,5})");
+    private static final Pattern NAME = Pattern.compile("taken/(\\d{1,5})/\\d{1,5}");
 
     private final List<OfLoop> found = new ArrayList<>();
     private long[] deliveries = {};
@@ -30,12 +30,11 @@ final class TakenBefore {
         if (!matcher.matches()) {
             return false;
         }
-        found.add(
-                new OfLoop(Integer.parseInt(matcher.group(1)), Found.of(Integer.parseInt(matcher.group(2)), content)));
+        found.add(new OfLoop(Integer.parseInt(matcher.group(1)), Found.of(name, content)));
         return true;
     }
 
-    /** Ends the recovery, and returns the notes of each event loop. */
+    /** Ends the recovery, and returns the notes of each event loop. Notes of loops that no longer exist are shared out, so that they are replaced in time. */
     List<TakenNotes> open(int loops) {
         List<TakenNotes> notes = new ArrayList<>();
         for (int i = 0; i < loops; i++) {
@@ -43,9 +42,7 @@ final class TakenBefore {
         }
         found.sort(Comparator.comparingLong(one -> one.note.age()));
         for (OfLoop one : found) {
-            if (one.loop < loops) {
-                notes.get(one.loop).recovered(one.note);
-            }
+            notes.get(one.loop % loops).recovered(one.note);
         }
         deliveries = found.stream()
                 .flatMapToLong(one -> Arrays.stream(one.note.deliveries()))

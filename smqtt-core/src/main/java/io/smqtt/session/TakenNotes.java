@@ -33,8 +33,8 @@ final class TakenNotes {
     private final String prefix;
     private final ArrayDeque<Note> notes = new ArrayDeque<>();
     private final ArrayDeque<Note> extensible = new ArrayDeque<>();
-    private final ArrayDeque<Integer> free = new ArrayDeque<>();
-    private int slots;
+    private final ArrayDeque<String> free = new ArrayDeque<>();
+    private int next;
     private int deliveries;
     private long age;
 
@@ -44,7 +44,7 @@ final class TakenNotes {
     /**
      * Creates it without notes.
      *
-     * @param prefix what the names of its notes begin with
+     * @param prefix what the names of new notes begin with
      */
     TakenNotes(String prefix) {
         this.prefix = prefix;
@@ -60,15 +60,17 @@ final class TakenNotes {
         return TakenMessages.value(2 * session + 1, deliveryId);
     }
 
-    /** Restores a note, from the oldest to the newest. At the start. */
+    /** Restores a note, from the oldest to the newest. At the start. It may have been written by an event loop that no longer exists. */
     @AnyThread
     void recovered(Found found) {
-        slots = Math.max(slots, found.slot + 1);
+        if (found.name.startsWith(prefix)) {
+            next = Math.max(next, Integer.parseInt(found.name.substring(prefix.length())) + 1);
+        }
         age = Math.max(age, found.age);
         if (found.deliveries.length == 0) {
-            free.add(found.slot);
+            free.add(found.name);
         } else {
-            notes.add(new Note(found.slot, found.age, found.deliveries.length));
+            notes.add(new Note(found.name, found.age, found.deliveries.length));
             deliveries += found.deliveries.length;
         }
     }
@@ -101,7 +103,7 @@ final class TakenNotes {
         if (fresh.length > 16 * FEW) {
             fresh = new long[FEW];
         }
-        writer.putNote(prefix + note.slot, note.content());
+        writer.putNote(note.name, note.content());
         return note;
     }
 
@@ -111,11 +113,11 @@ final class TakenNotes {
             extensible.remove(oldest);
             oldest.replaced = true;
             deliveries -= oldest.count;
-            free.add(oldest.slot);
-            writer.putNote(prefix + oldest.slot, NOTHING);
+            free.add(oldest.name);
+            writer.putNote(oldest.name, NOTHING);
         }
-        Integer slot = free.poll();
-        Note note = new Note(slot == null ? slots++ : slot, ++age, 0);
+        String name = free.poll();
+        Note note = new Note(name == null ? prefix + next++ : name, ++age, 0);
         notes.add(note);
         return note;
     }
@@ -123,30 +125,30 @@ final class TakenNotes {
     /**
      * A note as it was found in the store.
      *
-     * @param slot its place
+     * @param name its name in the store
      * @param age its age: a later one has a greater number
      * @param deliveries the deliveries
      */
     @SuppressWarnings("ArrayRecordComponent") // handed over, not kept
-    record Found(int slot, long age, long[] deliveries) {
+    record Found(String name, long age, long[] deliveries) {
 
         /** Reads the content of a note. What it does not understand counts as empty. */
-        static Found of(int slot, byte[] content) {
+        static Found of(String name, byte[] content) {
             if (content.length == 0 || content.length % Long.BYTES != 0) {
-                return new Found(slot, 0, new long[0]);
+                return new Found(name, 0, new long[0]);
             }
             ByteBuffer source = ByteBuffer.wrap(content);
             long age = source.getLong();
             long[] deliveries = new long[source.remaining() / Long.BYTES];
             source.asLongBuffer().get(deliveries);
-            return new Found(slot, age, deliveries);
+            return new Found(name, age, deliveries);
         }
     }
 
     /** One note. While its last change is not committed, it is not extended: if the commit fails, the store has it as it was. */
     private final class Note implements StoreWaiter {
 
-        private final int slot;
+        private final String name;
         private final long age;
         private int count;
         private int committed;
@@ -155,8 +157,8 @@ final class TakenNotes {
         /** The deliveries, while it may be extended. */
         private long[] values = {};
 
-        Note(int slot, long age, int count) {
-            this.slot = slot;
+        Note(String name, long age, int count) {
+            this.name = name;
             this.age = age;
             this.count = count;
             this.committed = count;

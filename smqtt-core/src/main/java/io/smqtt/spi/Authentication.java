@@ -17,8 +17,20 @@ public sealed interface Authentication {
      *
      * @param userName the user from now on, or null for an anonymous client
      * @param roles the roles of the client, for authorizers
+     * @param grants what the client gets in addition
      */
-    record Accepted(@Nullable String userName, Set<String> roles) implements Authentication {}
+    record Accepted(@Nullable String userName, Set<String> roles, Grants grants) implements Authentication {
+
+        /**
+         * An authentication without grants.
+         *
+         * @param userName the user from now on, or null for an anonymous client
+         * @param roles the roles of the client, for authorizers
+         */
+        public Accepted(@Nullable String userName, Set<String> roles) {
+            this(userName, roles, Grants.NONE);
+        }
+    }
 
     /**
      * The client is refused.

@@ -55,4 +55,14 @@ public interface Authorizer {
     default boolean checksDeliveries() {
         return true;
     }
+
+    /**
+     * Whether each delivery to one client must be authorized. Asked when its session is opened.
+     *
+     * @param client the client
+     * @return the answer for all clients, unless overridden
+     */
+    default boolean checksDeliveries(ClientIdentity client) {
+        return checksDeliveries();
+    }
 }

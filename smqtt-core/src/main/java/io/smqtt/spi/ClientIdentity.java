@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param version the protocol version
  * @param roles the roles from an authenticator; empty by default
  * @param bridge whether its CONNECT has identified it as another broker's bridge: its subscriptions have No Local and Retain As Published
+ * @param grants what its authenticator has granted in addition; {@link Grants#NONE} by default
  */
 public record ClientIdentity(
         String clientId,
@@ -24,7 +25,8 @@ public record ClientIdentity(
         String listener,
         ProtocolVersion version,
         Set<String> roles,
-        boolean bridge) {
+        boolean bridge,
+        Grants grants) {
 
     /**
      * Creates the identity of a client that is not a bridge.
@@ -43,6 +45,6 @@ public record ClientIdentity(
             String listener,
             ProtocolVersion version,
             Set<String> roles) {
-        this(clientId, userName, remoteAddress, listener, version, roles, false);
+        this(clientId, userName, remoteAddress, listener, version, roles, false, Grants.NONE);
     }
 }

@@ -52,8 +52,21 @@ public interface EnhancedAuthenticator {
          * @param userName the authenticated user
          * @param roles the roles of the client, for authorizers
          * @param data the last authentication data, or null
+         * @param grants what the client gets in addition
          */
-        record Success(String userName, Set<String> roles, byte @Nullable [] data) implements Step {}
+        record Success(String userName, Set<String> roles, byte @Nullable [] data, Grants grants) implements Step {
+
+            /**
+             * A success without grants.
+             *
+             * @param userName the authenticated user
+             * @param roles the roles of the client, for authorizers
+             * @param data the last authentication data, or null
+             */
+            public Success(String userName, Set<String> roles, byte @Nullable [] data) {
+                this(userName, roles, data, Grants.NONE);
+            }
+        }
 
         /**
          * The client is refused.

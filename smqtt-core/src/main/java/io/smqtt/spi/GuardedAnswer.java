@@ -26,8 +26,13 @@ public final class GuardedAnswer {
         }
         return Mono.create(sink -> {
             try {
-                sink.onDispose(
-                        answer.subscribe(sink::success, sink::error, sink::success, Context.of(sink.contextView())));
+                // one signal: a completion after it would discard a value that waits for its request
+                sink.onDispose(answer.singleOptional()
+                        .subscribe(
+                                value -> sink.success(value.orElse(null)),
+                                sink::error,
+                                null,
+                                Context.of(sink.contextView())));
             } catch (LinkageError | StackOverflowError e) {
                 sink.error(e);
             }

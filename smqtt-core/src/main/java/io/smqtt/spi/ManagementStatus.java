@@ -2,23 +2,14 @@
 package io.smqtt.spi;
 
 /**
- * The connections of the management port. Immutable.
+ * The connections of the management port, by their last request. Immutable.
  *
- * @param withToken connections whose last request had the token
+ * @param known connections of callers with a valid token, login or API key
+ * @param probes connections of health probes
  * @param others all other connections
- * @param refusedRequests requests with the token refused since the start because the maximum number was in progress
+ * @param refusedRequests requests of known callers refused since the start because the maximum number was in progress
  */
-public record ManagementStatus(Connections withToken, Connections others, long refusedRequests) {
-
-    /**
-     * Returns the connections of one class.
-     *
-     * @param hasToken whether the last request had the token
-     * @return their counts
-     */
-    public Connections of(boolean hasToken) {
-        return hasToken ? withToken : others;
-    }
+public record ManagementStatus(Connections known, Connections probes, Connections others, long refusedRequests) {
 
     /**
      * The connections of one class.

@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.thread.AnyThread;
+import java.util.List;
 
 /** Metrics and health checks of one broker. Does not block. */
 @AnyThread
@@ -13,6 +14,13 @@ public interface MetricsSource {
      * @return lines in the text format of Prometheus
      */
     String scrape();
+
+    /**
+     * Reads the main figures. Takes some microseconds; the sums over all sessions are at most read every 10 s.
+     *
+     * @return the figures of the moment; zeros before the start of the broker
+     */
+    BrokerFigures figures();
 
     /**
      * Checks whether the process works. Fails only for a state that needs a restart.
@@ -27,4 +35,13 @@ public interface MetricsSource {
      * @return the result
      */
     HealthReport ready();
+
+    /**
+     * Returns the alarms of this node: those that last, then the latest that have ended, each from the newest to the oldest.
+     *
+     * @return a snapshot; bounded
+     */
+    default List<Alarm> alarms() {
+        return List.of();
+    }
 }

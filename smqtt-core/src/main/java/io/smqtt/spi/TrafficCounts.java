@@ -23,7 +23,19 @@ public final class TrafficCounts {
     private static final int SENT_PACKETS = PADDING + 2;
     private static final int SENT_BYTES = PADDING + 3;
 
-    private final long[] cells = new long[PADDING + 4 + PADDING];
+    private static final int POSTPONED_READS = PADDING + 4;
+
+    private final long[] cells = new long[PADDING + 4 + Limit.values().length + PADDING];
+
+    /** The limit for which a read is postponed. */
+    public enum Limit {
+        /** Of one client. */
+        CLIENT,
+        /** Of all clients of one user. */
+        USER,
+        /** Of all clients of one listener. */
+        LISTENER
+    }
 
     /** Creates counters at zero. */
     public TrafficCounts() {}
@@ -70,6 +82,27 @@ public final class TrafficCounts {
     @OnEventLoop
     public void bytesSent(int count) {
         add(SENT_BYTES, count);
+    }
+
+    /**
+     * A client is not read for a while, because a rate is exceeded.
+     *
+     * @param limit whose rate it is; the one for which the client waits longest
+     */
+    @OnEventLoop
+    public void readPostponed(Limit limit) {
+        add(POSTPONED_READS + limit.ordinal(), 1);
+    }
+
+    /**
+     * Returns the number of postponed reads.
+     *
+     * @param limit whose rate was exceeded
+     * @return since the start
+     */
+    @AnyThread
+    public long postponedReads(Limit limit) {
+        return read(POSTPONED_READS + limit.ordinal());
     }
 
     /**

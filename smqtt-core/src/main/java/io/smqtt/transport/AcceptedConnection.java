@@ -6,6 +6,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLink;
+import io.smqtt.connection.ReadPlan;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientNetwork;
 import io.smqtt.spi.ConnectionRefusals;
@@ -30,6 +31,7 @@ public final class AcceptedConnection implements ClientLink {
     private final ListenerState listener;
     private final Channel channel;
     private final long acceptedNanos;
+    private final SocketReads reads = new SocketReads();
     private InetSocketAddress remoteAddress;
     private boolean opened;
     private boolean initialized;
@@ -54,6 +56,7 @@ public final class AcceptedConnection implements ClientLink {
         this.channel = channel;
         this.remoteAddress = remoteAddress;
         this.acceptedNanos = System.nanoTime();
+        channel.config().setRecvByteBufAllocator(reads);
     }
 
     /**
@@ -165,6 +168,13 @@ public final class AcceptedConnection implements ClientLink {
         if (deadline != null) {
             deadline.cancel(false);
             deadline = null;
+        }
+    }
+
+    @Override
+    public void plan(ReadPlan plan) {
+        if (!tls() && !webSocket()) {
+            reads.plan(plan);
         }
     }
 

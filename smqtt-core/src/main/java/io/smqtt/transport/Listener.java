@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.FutureMono;
@@ -24,12 +25,11 @@ final class Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
 
-    private static final ReceiveBuffers RECEIVE_BUFFERS = new ReceiveBuffers();
-
     private final ListenerState state;
     private final ListenerConfig config;
     private final EventLoops eventLoops;
     private volatile @Nullable DisposableServer server;
+    private Mono<Void> last = Mono.empty(); // guarded by this
 
     Listener(ListenerState state, EventLoops eventLoops) {
         this.state = state;
@@ -39,6 +39,22 @@ final class Listener {
 
     ListenerState state() {
         return state;
+    }
+
+    /** Runs an action after those that were requested before it. It goes on if nobody waits for it any more. */
+    Mono<Void> inTurn(Mono<Void> action) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> done = Sinks.empty();
+            Mono<Void> before = next(done.asMono());
+            before.onErrorComplete().then(action).subscribe(null, done::tryEmitError, done::tryEmitEmpty);
+            return done.asMono();
+        });
+    }
+
+    private synchronized Mono<Void> next(Mono<Void> done) {
+        Mono<Void> before = last;
+        last = done;
+        return before;
     }
 
     Mono<Void> bind() {
@@ -56,6 +72,17 @@ final class Listener {
     InetSocketAddress address() {
         DisposableServer bound = server;
         return bound == null ? null : at(bound);
+    }
+
+    boolean isBound() {
+        DisposableServer bound = server;
+        return bound != null && bound.channel().isOpen();
+    }
+
+    ListenerStatus status() {
+        InetSocketAddress address = address();
+        int port = address == null ? config.port() : address.getPort();
+        return new ListenerStatus(state.name(), config, port, isBound(), state.openCount());
     }
 
     /** The bound address with the configured host, because a socket for both address families reports 0.0.0.0 differently. */
@@ -92,12 +119,12 @@ final class Listener {
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, RECEIVE_BUFFERS)
                 .doOnChannelInit((observing, channel, address) -> accept(channel));
     }
 
     private void accept(Channel channel) {
         channel.pipeline().remove(NettyPipeline.ReactiveBridge);
+        state.pace().accepted(channel.parent());
         if (!(channel.remoteAddress() instanceof InetSocketAddress address)) {
             channel.close(); // already gone
             return;

@@ -29,6 +29,7 @@ final class ListenerState {
     private final @Nullable TlsContexts tls;
     private final WebSocketRules webSocketRules;
     private final List<Network> trustedProxies;
+    private final AcceptPace pace;
     private final AtomicInteger open = new AtomicInteger();
 
     ListenerState(
@@ -48,6 +49,7 @@ final class ListenerState {
         this.observer = observer;
         this.log = log;
         this.initializer = initializer;
+        this.pace = new AcceptPace(config.maxConnectRate(), config.maxConnectBurst(), System::nanoTime);
         this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
         this.tls = config.tls() == null ? null : new TlsContexts(key("tls"), config.tls());
         this.webSocketRules = new WebSocketRules(config.path(), config.allowedOrigins(), config.host());
@@ -99,6 +101,10 @@ final class ListenerState {
         return webSocketRules;
     }
 
+    AcceptPace pace() {
+        return pace;
+    }
+
     int maxPacketBytes() {
         return maxPacketBytes;
     }
@@ -129,6 +135,11 @@ final class ListenerState {
     void closed() {
         open.decrementAndGet();
         admission.closed();
+    }
+
+    /** The number of open connections. */
+    int openCount() {
+        return open.get();
     }
 
     /** The connections by event loop; not to be changed. */

@@ -156,12 +156,65 @@ public final class Listeners {
     }
 
     /**
+     * How often accepting was paused, because a listener's {@code max-connect-rate} was exceeded.
+     *
+     * @return pauses of all listeners, since the start
+     */
+    public long acceptPauses() {
+        return listeners.stream()
+                .mapToLong(listener -> listener.state().pace().pauses())
+                .sum();
+    }
+
+    /**
      * The bytes received on pending connections.
      *
      * @return bytes, as they count against {@code limits.max-pending-bytes}
      */
     public long pendingBytes() {
         return pending.bytes();
+    }
+
+    /**
+     * Describes all listeners.
+     *
+     * @return their state, in the order of the configuration
+     */
+    public List<ListenerStatus> status() {
+        return listeners.stream().map(Listener::status).toList();
+    }
+
+    /**
+     * Binds a listener that was stopped, after a start or stop that is in progress.
+     *
+     * @param name its name
+     * @return completes when it accepts connections, at once if it does already; fails with {@link BindFailedException}
+     * @throws IllegalArgumentException if there is none with this name
+     */
+    public Mono<Void> start(String name) {
+        Listener listener = named(name);
+        return listener.inTurn(Mono.defer(() -> listener.isBound() ? Mono.empty() : listener.bind()));
+    }
+
+    /**
+     * Closes the port of a listener and all of its connections, without DISCONNECT.
+     *
+     * @param name its name
+     * @return completes when closing has begun for every connection
+     * @throws IllegalArgumentException if there is none with this name
+     */
+    public Mono<Void> stop(String name) {
+        Listener listener = named(name);
+        return listener.inTurn(listener.stopAccepting().then(Mono.defer(listener::closeConnections)));
+    }
+
+    private Listener named(String name) {
+        for (Listener listener : listeners) {
+            if (listener.state().name().equals(name)) {
+                return listener;
+            }
+        }
+        throw new IllegalArgumentException("there is no listener " + name);
     }
 
     /**

@@ -105,7 +105,7 @@ public final class TlsContexts {
         }
         try {
             SslContextBuilder builder = SslContextBuilder.forServer(privateKey, chain)
-                    .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
+                    .sslProvider(provider(privateKey))
                     .protocols(VERSIONS)
                     .clientAuth(clientAuth());
             addClientAuthorities(builder);
@@ -113,6 +113,16 @@ public final class TlsContexts {
         } catch (SSLException | IllegalArgumentException e) {
             throw new ConfigurationException(key + ": TLS cannot be set up: " + e.getMessage(), e);
         }
+    }
+
+    /** BoringSSL accepts Edwards keys when they are loaded, and then fails in each handshake. */
+    private SslProvider provider(PrivateKey privateKey) {
+        boolean edwards = privateKey.getAlgorithm().startsWith("Ed");
+        if (edwards || !OpenSsl.isAvailable()) {
+            return SslProvider.JDK;
+        }
+        LOG.info("{}: TLS by {}", key, OpenSsl.versionString());
+        return SslProvider.OPENSSL;
     }
 
     private void addClientAuthorities(SslContextBuilder builder) {

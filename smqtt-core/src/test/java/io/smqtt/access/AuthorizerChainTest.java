@@ -36,6 +36,19 @@ class AuthorizerChainTest {
     }
 
     @Test
+    void hiddenTopicsAreDeniedToAll() {
+        AuthorizerChain chain = new AuthorizerChain(List.of(says(AccessDecision.ALLOW)));
+        for (AccessAction action : AccessAction.values()) {
+            for (String topic : List.of("$smqtt", "$smqtt/#", "$smqtt/object/user/a")) {
+                assertThat(chain.authorize(Clients.anonymous(), action, topic, QoS.AT_MOST_ONCE, true)
+                                .block())
+                        .as("%s %s", action, topic)
+                        .isEqualTo(AccessDecision.DENY);
+            }
+        }
+    }
+
+    @Test
     void deniesOnErrorEmptyAnswerAndException() {
         assertThat(decide(answers(Mono.error(new IllegalStateException("down"))), says(AccessDecision.ALLOW)))
                 .isEqualTo(AccessDecision.DENY);

@@ -33,11 +33,14 @@ class CorePackagesTest {
             Map.entry("config", Set.of("thread", "message", "topic")),
             Map.entry("spi", Set.of("thread", "message", "topic")),
             Map.entry("access", Set.of("thread", "log", "config", "spi", "message", "topic")),
-            Map.entry("routing", Set.of("thread", "config", "spi", "message", "topic")),
-            Map.entry("session", Set.of("thread", "log", "routing", "config", "spi", "message", "topic")),
+            Map.entry("trace", Set.of("thread", "spi", "message", "topic")),
+            Map.entry("routing", Set.of("thread", "log", "trace", "config", "spi", "message", "topic")),
+            Map.entry("session", Set.of("thread", "log", "trace", "routing", "config", "spi", "message", "topic")),
             Map.entry(
                     "connection",
-                    Set.of("thread", "log", "session", "routing", "codec", "config", "spi", "message", "topic")),
+                    Set.of(
+                            "thread", "log", "trace", "session", "routing", "codec", "config", "spi", "message",
+                            "topic")),
             Map.entry(
                     "transport",
                     Set.of(
@@ -58,6 +61,7 @@ class CorePackagesTest {
                             "connection",
                             "session",
                             "routing",
+                            "trace",
                             "access",
                             "codec",
                             "config",

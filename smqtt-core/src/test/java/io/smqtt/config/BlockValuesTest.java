@@ -34,8 +34,24 @@ class BlockValuesTest {
     @Test
     void aBrokerHasNoValueThatWasNotChecked() {
         OtlpConfig unchecked = new OtlpConfig("http://127.0.0.1:1", null, Duration.ofDays(1));
-        ManagementConfig management =
-                new ManagementConfig("127.0.0.1", 0, null, null, true, Duration.ZERO, unchecked, null, null);
+        ManagementConfig management = new ManagementConfig(
+                "127.0.0.1",
+                0,
+                null,
+                null,
+                List.of(),
+                null,
+                null,
+                null,
+                1 << 20,
+                1,
+                true,
+                true,
+                Duration.ZERO,
+                AlarmConfig.defaults(),
+                unchecked,
+                null,
+                null);
         BrokerConfig defaults = BrokerConfig.defaults();
 
         assertThatThrownBy(() -> new BrokerConfig(
@@ -44,6 +60,7 @@ class BlockValuesTest {
                         defaults.session(),
                         defaults.mqtt(),
                         defaults.access(),
+                        defaults.autoSubscriptions(),
                         defaults.storage(),
                         management,
                         0,

@@ -183,6 +183,9 @@ class ConfigSchemaTest {
             values.put("management.tls.certificate", new ConfigValue("server.crt", "needed", BASE));
             values.put("management.tls.key", new ConfigValue("server.key", "needed", BASE));
         }
+        if (name.startsWith("auto-subscriptions.") && !name.endsWith(".topic")) {
+            values.put("auto-subscriptions.tcp.topic", new ConfigValue("a", "needed", BASE));
+        }
         for (String block : List.of("management.otlp.", "management.influx.", "management.tracing.")) {
             if (name.startsWith(block)) {
                 values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));

@@ -37,6 +37,7 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
@@ -102,6 +103,7 @@ final class ConnectionBench implements AutoCloseable {
     };
 
     BrokerConfig config = BrokerConfig.defaults();
+    ListenerConfig listener = ListenerConfig.tcp(0);
     Authenticator authenticator =
             request -> Authentication.accepted(request.userName()).now();
     Authorizer authorizer = request -> AccessDecision.ALLOW.now();
@@ -128,6 +130,9 @@ final class ConnectionBench implements AutoCloseable {
 
     @Nullable
     Runnable connectTimeout;
+
+    @Nullable
+    ReadPlan reads;
 
     boolean complete;
     boolean settled;
@@ -184,21 +189,25 @@ final class ConnectionBench implements AutoCloseable {
                 config.mqtt().serverReference(),
                 new ClientLog(true));
         Interceptors asked = new Interceptors(List.copyOf(interceptors), observer);
+        SubscribeFlow subscribe = new SubscribeFlow(config, router, authorizer, asked, directory);
         ConnectFlow connect = new ConnectFlow(
                 config,
                 asked,
+                Bans.NONE,
                 authenticator,
                 new EnhancedFlow(methods, disconnector),
                 authorizer,
                 directory,
                 registry,
+                subscribe,
                 observer,
-                disconnector);
+                disconnector,
+                new RateLimits(config, () -> nanos));
         flows = new ConnectionFlows(
                 connect,
                 new PublishFlow(
                         config, router, registry.retained(), authorizer, asked, () -> nanos, observer, awaitsDelivery),
-                new SubscribeFlow(config, router, authorizer, asked, directory),
+                subscribe,
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
         channel.pipeline().addLast(handler);
@@ -214,7 +223,7 @@ final class ConnectionBench implements AutoCloseable {
 
         @Override
         public ListenerConfig config() {
-            return ListenerConfig.tcp(0);
+            return listener;
         }
 
         @Override
@@ -250,6 +259,11 @@ final class ConnectionBench implements AutoCloseable {
         @Override
         public void connectComplete() {
             complete = true;
+        }
+
+        @Override
+        public void plan(ReadPlan plan) {
+            reads = plan;
         }
 
         @Override

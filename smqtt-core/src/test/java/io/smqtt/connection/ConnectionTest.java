@@ -8,6 +8,7 @@ import static io.smqtt.connection.ConnectionBench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.mqtt.MqttMessageType;
@@ -86,6 +87,29 @@ class ConnectionTest {
         assertThat(bench.answers()).containsExactly("CONNACK CONNECTION_ACCEPTED", "PINGRESP");
         assertThat(bench.wire.reads).isGreaterThan(before);
         assertThat(bench.settled).isTrue();
+    }
+
+    /** As from WebSocket frames of one read: slices, which cannot grow. */
+    @Test
+    void framesWaitWhileAnAnswerIsAwaited() {
+        Sinks.One<Authentication> authentication = Sinks.one();
+        bench.authenticator = request -> authentication.asMono();
+        bench.open();
+        ByteBuf read = PooledByteBufAllocator.DEFAULT.directBuffer(1_024);
+        read.writeBytes(bench.encode(connect("c", MqttVersion.MQTT_5)));
+        int connect = read.readableBytes();
+        read.writeBytes(bench.encode(ping(), ping(), ping()));
+        List<ByteBuf> frames = new ArrayList<>(List.of(read.readRetainedSlice(connect)));
+        while (read.isReadable()) {
+            frames.add(read.readRetainedSlice(2));
+        }
+        read.release();
+        bench.channel.writeInbound(frames.toArray());
+
+        authentication.tryEmitValue(Authentication.accepted("u"));
+
+        assertThat(bench.answers()).containsExactly("CONNACK CONNECTION_ACCEPTED", "PINGRESP", "PINGRESP", "PINGRESP");
+        assertThat(read.refCnt()).isZero();
     }
 
     @Test
@@ -203,7 +227,7 @@ class ConnectionTest {
     void publishersAreSlowedWhileQueuesHoldTooMuch() {
         bench.open().connected();
         ReadPace pace = new ReadPace(
-                0, new Connection(bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
+                null, new Connection(bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
         pace.published(false);
         assertThat(pace.postpones(bench.loop)).isFalse();
         io.smqtt.session.Session absent = occupyBudget();

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.codec.mqtt.MqttMessageBuilders;
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.netty.handler.codec.mqtt.MqttPublishMessage;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
@@ -17,6 +19,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OutputOrderTest {
 
@@ -66,5 +70,20 @@ class OutputOrderTest {
         String text = publish.payload().toString(StandardCharsets.UTF_8);
         publish.release();
         return Integer.parseInt(text.substring(0, text.indexOf('x')));
+    }
+
+    /** All that a client is owed before its DISCONNECT goes out, however late the socket takes it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void afterADisconnectTheSocketIsClosedWhenItHasTakenTheOutput(boolean stuck) { // [MQTT-3.14.4-2]
+        bench.plain = true;
+        bench.open().connected();
+        bench.wire.stuck = stuck;
+        bench.send(ConnectionBench.ping(), MqttMessageBuilders.disconnect().build());
+        assertThat(bench.channel.isOpen()).isEqualTo(stuck);
+        bench.wire.stuck = false;
+        bench.channel.flush();
+        assertThat(bench.receivedTypes()).containsExactly(MqttMessageType.PINGRESP);
+        assertThat(bench.channel.isOpen()).isFalse();
     }
 }

@@ -48,6 +48,27 @@ class PayloadReaderTest {
     }
 
     @Test
+    void utf8IsCheckedWithoutACopy() {
+        ByteBuf buffer = filled(1);
+        Payload text = reader.read(buffer, 0, SIZE);
+        assertThat(text.isUtf8()).isTrue();
+        buffer.setByte(SIZE - 1, 0xE4); // cut off in the middle of a character
+        Payload cut = reader.read(buffer, 0, SIZE);
+        assertThat(cut.isUtf8()).isFalse();
+        buffer.release();
+        cut.release();
+        text.release();
+        assertThatIllegalStateException().isThrownBy(cut::onHeap); // there is no copy
+
+        assertThat(Payload.EMPTY.isUtf8()).isTrue();
+        assertThat(Payload.of("\u00e4\ud83d\ude00").isUtf8()).isTrue();
+        assertThat(Payload.of(new byte[] {(byte) 0xED, (byte) 0xA0, (byte) 0x80})
+                        .isUtf8())
+                .isFalse(); // a surrogate
+        assertThat(Payload.of(new byte[] {(byte) 0xC0, (byte) 0x80}).isUtf8()).isFalse(); // longer than needed
+    }
+
+    @Test
     void outputKeepsTheBufferWhichCountsUntilThen() {
         ByteBuf buffer = filled(1);
         Payload payload = reader.read(buffer, 0, SIZE);

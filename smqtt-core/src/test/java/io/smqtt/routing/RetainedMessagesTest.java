@@ -50,6 +50,30 @@ class RetainedMessagesTest {
     }
 
     @Test
+    void hiddenMessagesAreInNoCursorAndInNoFigure() {
+        List<String> seen = new ArrayList<>();
+        RetainedMessages one = new RetainedMessages(1, 1_000);
+        one.store(message("$smqtt/object/user/a", "1"));
+        one.observeHidden(message -> seen.add(message.topic().value()));
+        one.store(message("$smqtt/object/user/b", "1"));
+        one.store(message("$smqttx", "1"));
+
+        assertThat(one.count()).isEqualTo(1);
+        assertThat(one.bytes()).isEqualTo(HeapWeight.retained(message("$smqttx", "1")));
+        assertThat(one.hidden("$smqtt/object/user/"))
+                .extracting(RetainedMessagesTest::payload)
+                .containsExactly("1", "1");
+        assertThat(one.hidden("$smqtt/object/user/b")).hasSize(1);
+        assertThat(one.hidden("$smqtt/object/ban/")).isEmpty();
+        assertThat(one.get(TopicName.of("$smqtt/object/user/a"))).isNotNull();
+        assertThat(seen).containsExactly("$smqtt/object/user/a", "$smqtt/object/user/b");
+        for (String filter : List.of("#", "$smqtt/#", "$smqtt/object/user/a", "$smqtt/+/user/+")) {
+            assertThat(one.cursor(TopicFilter.of(filter)).next(0)).isNull();
+        }
+        assertThat(one.mayMatch(TopicFilter.of("$smqtt/object/user/a"))).isFalse();
+    }
+
+    @Test
     void messageIsRefusedAtTheLimitOfBytes() {
         int one = HeapWeight.retained(message("a", "12345"));
         RetainedMessages small = new RetainedMessages(10, 2L * one);

@@ -4,6 +4,9 @@ package io.smqtt.routing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.smqtt.config.SharedStrategy;
@@ -22,6 +25,7 @@ import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class RouterTest {
 
@@ -131,7 +135,9 @@ class RouterTest {
         RouteTicket kept;
 
         boolean keeps;
-        boolean fails;
+
+        @Nullable
+        Runnable failure;
 
         Owned(String id, @Nullable Integer loop) {
             this.id = id;
@@ -156,8 +162,8 @@ class RouterTest {
 
         @Override
         public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-            if (fails) {
-                throw new IllegalStateException("on purpose");
+            if (failure != null) {
+                failure.run();
             }
             delivered.add(id + " " + message.payload().asString());
             if (keeps) {
@@ -255,9 +261,44 @@ class RouterTest {
 
     @Test
     void aFailingSubscriberKeepsTheMessageFromNobodyElse() {
+        expectOthersServed(() -> {
+            throw new IllegalStateException("on purpose");
+        });
+    }
+
+    /** As Netty's, when the memory outside of the heap is used up. */
+    @Test
+    void anErrorKeepsTheOthersOfItsBatchFromNothing() {
+        expectOthersServed(() -> {
+            throw new OutOfMemoryError("on purpose");
+        });
+    }
+
+    @Test
+    void failuresOfASubscriberAreLoggedOnceAMinute() {
+        new Owned("failing", 0).to("t", null).failure = () -> {
+            throw new OutOfMemoryError("on purpose");
+        };
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(RoutingLoop.class);
+        log.start();
+        logger.addAppender(log);
+        try {
+            for (int i = 0; i < 100; i++) {
+                route(0, "x", QoS.AT_MOST_ONCE, RouteTicket.NONE);
+            }
+            runAll();
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(dropped).isEqualTo(Map.of(DropReason.FAILED, 100));
+        assertThat(log.list).hasSize(1);
+    }
+
+    private void expectOthersServed(Runnable failure) {
         for (int loop : new int[] {0, 1}) {
-            Owned failing = new Owned("failing" + loop, loop).to("t", null);
-            failing.fails = true;
+            new Owned("failing" + loop, loop).to("t", null).failure = failure;
             new Owned("good" + loop, loop).to("t", null);
         }
         CountingTicket ticket = new CountingTicket();
@@ -374,6 +415,16 @@ class RouterTest {
         @Override
         public int waiting() {
             return 1;
+        }
+
+        @Override
+        public long bytes() {
+            return 1;
+        }
+
+        @Override
+        public long waitingSinceNanos() {
+            return 0;
         }
     }
 

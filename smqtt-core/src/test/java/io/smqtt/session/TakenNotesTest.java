@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.spi.StoreWriter;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,6 +112,32 @@ class TakenNotesTest {
         long begin = end - (long) TakenNotes.NOTES * TakenNotes.FEW;
         assertThat(LongStream.range(begin, end)).allMatch(before::knows);
         assertThat(before.knows(begin - 1)).isFalse();
+    }
+
+    @Test
+    void notesOfLoopsThatNoLongerExistAreReplacedInTime() {
+        for (int loop = 0; loop < 3; loop++) {
+            stored.put("taken/" + loop + "/0", note(loop + 1, 100L * loop, TakenNotes.FEW));
+        }
+
+        TakenBefore before = restart();
+        assertThat(List.of(0L, 100L, 200L)).allMatch(before::knows);
+        for (int i = 0; i < TakenNotes.NOTES; i++) {
+            flush(LongStream.range(1_000L + i * TakenNotes.FEW, 1_000L + (i + 1) * TakenNotes.FEW)
+                    .toArray());
+            commit(true);
+        }
+
+        assertThat(stored).hasSize(TakenNotes.NOTES).containsKeys("taken/1/0", "taken/2/0");
+        before = restart();
+        assertThat(List.of(0L, 100L, 200L)).noneMatch(before::knows);
+        assertThat(before.knows(1_000)).isTrue();
+    }
+
+    private static byte[] note(long age, long first, int count) {
+        ByteBuffer content = ByteBuffer.allocate((1 + count) * Long.BYTES).putLong(age);
+        LongStream.range(first, first + count).forEach(content::putLong);
+        return content.array();
     }
 
     @Test

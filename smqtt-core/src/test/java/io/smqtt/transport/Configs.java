@@ -68,20 +68,18 @@ record Configs(
     }
 
     ListenerConfig build() {
-        return new ListenerConfig(
-                type,
-                host,
-                port,
-                "/mqtt",
-                maxConnections,
-                connectTimeout,
-                maxPacketBytes,
-                128,
-                tls,
-                !trustedProxies.isEmpty(),
-                trustedProxies,
-                origins,
-                ListenerConfig.Sync.BROKER);
+        return ListenerConfig.of(type).toBuilder()
+                .host(host)
+                .port(port)
+                .maxConnections(maxConnections)
+                .connectTimeout(connectTimeout)
+                .maxPacketBytes(maxPacketBytes)
+                .backlog(128)
+                .tls(tls)
+                .proxyProtocol(!trustedProxies.isEmpty())
+                .trustedProxies(trustedProxies)
+                .allowedOrigins(origins)
+                .build();
     }
 
     static LimitsConfig limits(int connections, int pending, int pendingPerAddress, int rate) {

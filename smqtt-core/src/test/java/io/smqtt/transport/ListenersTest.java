@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 final class ListenersTest {
 
@@ -100,6 +102,32 @@ final class ListenersTest {
                     assertThat(seen instanceof Inet4Address).isEqualTo(target instanceof Inet4Address);
                 }
             }
+        }
+    }
+
+    @Test
+    void concurrentStartsBindAPortOnce() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            port = free.getLocalPort();
+        }
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().port(port).build())) {
+            for (int i = 0; i < 20; i++) {
+                Mono<Void> stop = broker.listeners.stop("one");
+                Mono<Void> start = broker.listeners.start("one");
+                Flux.merge(stop, start, start, stop, start, start).then().block(TestListeners.PATIENCE);
+                assertThat(broker.listeners.status().get(0).running()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aStartThatNobodyWaitsForGoesOn() {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build())) {
+            broker.listeners.stop("one").block(TestListeners.PATIENCE);
+            broker.listeners.start("one").subscribe().dispose();
+            await().atMost(TestListeners.PATIENCE)
+                    .until(() -> broker.listeners.status().get(0).running());
         }
     }
 
@@ -436,6 +464,25 @@ final class ListenersTest {
                     return false;
                 }
             });
+        }
+    }
+
+    @Test
+    void connectionsAboveTheRateOfAListenerWaitAndNoneIsRefused() throws IOException {
+        ListenerConfig config = Configs.tcp().build().toBuilder()
+                .maxConnectRate(5)
+                .maxConnectBurst(1)
+                .build();
+        try (TestListeners broker = TestListeners.bound(config)) {
+            long began = System.nanoTime();
+            for (int i = 0; i < 6; i++) {
+                try (WireClient client = WireClient.tcp(broker.address())) {
+                    assertThat(client.echo("x")).isEqualTo("x");
+                }
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(700));
+            assertThat(broker.refused).isEmpty();
+            assertThat(broker.listeners.acceptPauses()).isPositive();
         }
     }
 

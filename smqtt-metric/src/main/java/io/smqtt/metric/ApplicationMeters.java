@@ -40,6 +40,7 @@ public final class ApplicationMeters implements BrokerModule {
     private final Duration sysInterval;
     private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
+    private volatile @Nullable AlarmWatch alarms;
 
     private ApplicationMeters(BrokerConfig config, MeterRegistry registry) {
         this.registry = registry;
@@ -90,11 +91,16 @@ public final class ApplicationMeters implements BrokerModule {
             probes.add(probe);
             probe.start();
         }
-        if (!sysInterval.isZero()) {
-            StatusTopics status = new StatusTopics(core, meters, totals::get, MetricModule.version());
+        StatusPublisher publisher = sysInterval.isZero() ? null : new StatusPublisher(core);
+        if (publisher != null) {
+            StatusTopics status = new StatusTopics(core, publisher, meters, totals::get, MetricModule.version());
             topics = status;
             status.start(sysInterval);
         }
+        AlarmWatch watch = new AlarmWatch(core, meters, probes, publisher);
+        alarms = watch;
+        watch.bindTo(registry);
+        watch.start();
     }
 
     @Override
@@ -103,6 +109,10 @@ public final class ApplicationMeters implements BrokerModule {
             StatusTopics status = topics;
             if (status != null) {
                 status.stop();
+            }
+            AlarmWatch watch = alarms;
+            if (watch != null) {
+                watch.stop();
             }
             probes.forEach(LoopProbe::stop);
             for (Meter meter : List.copyOf(registry.getMeters())) {

@@ -183,6 +183,13 @@ final class ConnectionCounts {
         return accepted.sum();
     }
 
+    /** Transport connections that are open now. */
+    long open() {
+        return listeners.values().stream()
+                .mapToLong(listener -> (long) listener.active())
+                .sum();
+    }
+
     /** Transport connections that were ever opened. */
     long opened() {
         return opened.sum();

@@ -12,7 +12,9 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Meters of messages. The registry reads; the message path only adds. */
@@ -173,6 +175,14 @@ final class MessageCounts {
 
     long dropped() {
         return counters.sum(DROPPED, DROPS);
+    }
+
+    Map<DropReason, Long> droppedByReason() {
+        Map<DropReason, Long> counts = new EnumMap<>(DropReason.class);
+        for (DropReason reason : DropReason.values()) {
+            counts.put(reason, counters.sum(DROPPED + reason.ordinal()));
+        }
+        return counts;
     }
 
     /** Deliveries that have begun. */

@@ -13,6 +13,8 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
+import io.smqtt.spi.Alarm;
+import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
@@ -22,8 +24,11 @@ import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +46,8 @@ import reactor.core.scheduler.Schedulers;
 @AnyThread
 public final class MetricModule implements BrokerModule, MetricsSource {
 
+    private static final BrokerFigures NONE = new BrokerFigures(0, 0, 0, 0, Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+
     private final ManagementConfig config;
     private final MeterRegistry registry;
     private final PrometheusMeterRegistry scraped;
@@ -50,7 +57,9 @@ public final class MetricModule implements BrokerModule, MetricsSource {
     private final ProcessMeters process = new ProcessMeters();
     private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
+    private volatile @Nullable AlarmWatch alarms;
     private volatile @Nullable NodeMeters nodes;
+    private volatile @Nullable Supplier<BrokerFigures> figures;
     private @Nullable Future<?> refreshing;
 
     private MetricModule(BrokerConfig broker) {
@@ -105,6 +114,12 @@ public final class MetricModule implements BrokerModule, MetricsSource {
     }
 
     @Override
+    public BrokerFigures figures() {
+        Supplier<BrokerFigures> source = figures;
+        return source == null ? NONE : source.get();
+    }
+
+    @Override
     public HealthReport live() {
         return health.live();
     }
@@ -112,6 +127,12 @@ public final class MetricModule implements BrokerModule, MetricsSource {
     @Override
     public HealthReport ready() {
         return health.ready();
+    }
+
+    @Override
+    public List<Alarm> alarms() {
+        AlarmWatch watch = alarms;
+        return watch == null ? List.of() : watch.snapshot();
     }
 
     /**
@@ -154,6 +175,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         }
         meters.messages().recovered(waiting);
         bindTo(core, totals, registry);
+        figures = () -> figures(core, totals);
         process.bindTo(registry);
         for (int i = 0; i < router.loops().size(); i++) {
             LoopProbe probe = new LoopProbe(router.loops().get(i).executor(), i, registry);
@@ -161,35 +183,62 @@ public final class MetricModule implements BrokerModule, MetricsSource {
             probe.start();
         }
         health.watch(List.copyOf(probes));
-        if (!config.sysInterval().isZero()) {
-            StatusTopics written = new StatusTopics(core, meters, totals::get, version());
+        StatusPublisher publisher = config.sysInterval().isZero() ? null : new StatusPublisher(core);
+        if (publisher != null) {
+            StatusTopics written = new StatusTopics(core, publisher, meters, totals::get, version());
             topics = written;
             written.start(config.sysInterval());
         }
+        AlarmWatch watch = new AlarmWatch(core, meters, probes, publisher);
+        alarms = watch;
+        watch.bindTo(registry);
+        watch.start();
+    }
+
+    private BrokerFigures figures(Core core, SessionTotals totals) {
+        MessageCounts messages = meters.messages();
+        SessionTotals.Totals sums = totals.recent();
+        return new BrokerFigures(
+                messages.received(),
+                messages.receivedBytes(),
+                messages.delivered(),
+                messages.deliveredBytes(),
+                messages.droppedByReason(),
+                meters.connections().accepted(),
+                meters.connections().online(),
+                core.sessions().all().size(),
+                core.router().index().ownSize(),
+                core.router().index().ownGroups(),
+                core.router().retained().count(),
+                sums.queued(),
+                sums.inFlight());
     }
 
     private static void bindTo(Supplier<ManagementStatus> port, MeterRegistry registry) {
-        for (boolean hasToken : new boolean[] {false, true}) {
-            String shown = Boolean.toString(hasToken);
+        Map<String, Function<ManagementStatus, ManagementStatus.Connections>> classes = Map.of(
+                "known", ManagementStatus::known,
+                "probe", ManagementStatus::probes,
+                "other", ManagementStatus::others);
+        classes.forEach((name, of) -> {
             gauge(
                             "smqtt.management.connections.active",
-                            "open connections of the management port, by whether their last request had the token",
-                            () -> port.get().of(hasToken).open())
-                    .tag("token", shown)
+                            "open connections of the management port, by their last request: of a known caller, a health probe, or another one",
+                            () -> of.apply(port.get()).open())
+                    .tag("caller", name)
                     .register(registry);
             FunctionCounter.builder(
                             "smqtt.management.connections.closed",
                             port,
-                            status -> status.get().of(hasToken).closed())
+                            status -> of.apply(status.get()).closed())
                     .description("connections of the management port closed to make room for others of their class")
-                    .tag("token", shown)
+                    .tag("caller", name)
                     .register(registry);
-        }
+        });
         FunctionCounter.builder(
                         "smqtt.management.requests.refused",
                         port,
                         status -> status.get().refusedRequests())
-                .description("requests with the token answered with 503, because the maximum number was in progress")
+                .description("requests of known callers answered with 503, because the maximum number was in progress")
                 .register(registry);
     }
 
@@ -300,6 +349,23 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                         TrafficCounts::sentBytes)
                 .baseUnit("bytes")
                 .register(registry);
+        rates(core, registry);
+    }
+
+    private static void rates(Core core, MeterRegistry registry) {
+        for (TrafficCounts.Limit limit : TrafficCounts.Limit.values()) {
+            traffic(
+                            core,
+                            "smqtt.reads.postponed",
+                            "reads that wait because a rate of messages or bytes is exceeded",
+                            counts -> counts.postponedReads(limit))
+                    .tag("limit", limit.name().toLowerCase(Locale.ROOT))
+                    .register(registry);
+        }
+        FunctionCounter.builder(
+                        "smqtt.accept.pauses", core, from -> from.listeners().acceptPauses())
+                .description("pauses of a listener whose max-connect-rate is exceeded")
+                .register(registry);
     }
 
     private static FunctionCounter.Builder<Core> traffic(
@@ -337,6 +403,10 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                     StatusTopics status = topics;
                     if (status != null) {
                         status.stop();
+                    }
+                    AlarmWatch watch = alarms;
+                    if (watch != null) {
+                        watch.stop();
                     }
                     probes.forEach(LoopProbe::stop);
                     if (refreshing != null) {

@@ -12,23 +12,32 @@ import io.smqtt.spi.Ticker;
 final class SessionTotals {
 
     private static final long FRESH_NANOS = 1_000_000_000;
+    private static final long RECENT_NANOS = 10_000_000_000L;
     private static final int SHARE_OF_TIME = 50;
 
     private final SessionRegistry sessions;
     private final Ticker ticker;
     private Totals last = new Totals(0, 0, 0, 0);
+    private long lastNanos;
     private long nextNanos;
 
     SessionTotals(SessionRegistry sessions, Ticker ticker) {
         this.sessions = sessions;
         this.ticker = ticker;
         nextNanos = ticker.nanoTime();
+        lastNanos = nextNanos - RECENT_NANOS;
+    }
+
+    /** The sums of the last walk, if that is not long ago; else those of a new one. */
+    synchronized Totals recent() {
+        return ticker.nanoTime() - lastNanos < RECENT_NANOS ? last : get();
     }
 
     synchronized Totals get() {
         long began = ticker.nanoTime();
         if (began - nextNanos >= 0) {
             last = walk();
+            lastNanos = began;
             long taken = ticker.nanoTime() - began;
             nextNanos = began + Math.max(FRESH_NANOS, taken * SHARE_OF_TIME);
         }

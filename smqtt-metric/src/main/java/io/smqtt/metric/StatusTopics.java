@@ -2,12 +2,6 @@
 package io.smqtt.metric;
 
 import io.smqtt.BrokerModule;
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.QoS;
-import io.smqtt.routing.Matches;
-import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.Router;
-import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.TrafficCounts;
 import java.time.Duration;
 import java.util.HashMap;
@@ -24,14 +18,12 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The topics below $SYS/broker, with the names and formats of mosquitto. A topic is published when its value has changed. The messages are
- * retained in memory only, with any store: after a restart they would be wrong. The values are computed on a separate thread, one set
+ * The topics below $SYS/broker, with the names and formats of mosquitto. A topic is published when its value has changed. The values are computed on a separate thread, one set
  * after the other; an event loop only publishes the changes.
  */
 final class StatusTopics {
 
     private static final Logger LOG = LoggerFactory.getLogger(StatusTopics.class);
-    private static final String ROOT = "$SYS/broker/";
 
     private static final List<String> LOADS = List.of(
             "messages/received",
@@ -45,7 +37,7 @@ final class StatusTopics {
             "sockets");
 
     private final BrokerModule.Core core;
-    private final RoutingLoop loop;
+    private final StatusPublisher publisher;
     private final BrokerMeters meters;
     private final Supplier<SessionTotals.Totals> totals;
     private final String version;
@@ -57,23 +49,26 @@ final class StatusTopics {
     private long lastNanos;
     private long maximumOnline;
 
-    /** Owned by the event loop. */
-    private final Matches matches = new Matches();
-
     private volatile @Nullable Disposable task;
 
     /**
      * Prepares the topics.
      *
+     * @param publisher publishes the changes
      * @param totals called by the thread that computes the values; may take long
      * @param version the version of the program
      */
-    StatusTopics(BrokerModule.Core core, BrokerMeters meters, Supplier<SessionTotals.Totals> totals, String version) {
+    StatusTopics(
+            BrokerModule.Core core,
+            StatusPublisher publisher,
+            BrokerMeters meters,
+            Supplier<SessionTotals.Totals> totals,
+            String version) {
         this.core = core;
+        this.publisher = publisher;
         this.meters = meters;
         this.totals = totals;
         this.version = version;
-        loop = core.router().loops().get(0);
         startNanos = core.ticker().nanoTime();
         lastNanos = startNanos;
         for (String name : LOADS) {
@@ -87,7 +82,7 @@ final class StatusTopics {
         task = Schedulers.boundedElastic().schedulePeriodically(this::update, 0, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Stops publishing; values that are already submitted to the event loop may still be published. */
+    /** Stops publishing; values that are already submitted may still be published. */
     void stop() {
         Disposable running = task;
         if (running != null) {
@@ -101,31 +96,12 @@ final class StatusTopics {
             Map<String, String> changed = new LinkedHashMap<>();
             values().forEach((name, text) -> {
                 if (!text.equals(shown.put(name, text))) {
-                    changed.put(ROOT + name, text);
+                    changed.put(name, text);
                 }
             });
-            if (!loop.executor().isShuttingDown()) {
-                loop.executor().execute(() -> changed.forEach(this::write));
-            }
+            publisher.publish(changed);
         } catch (RuntimeException e) {
             LOG.warn("publishing the $SYS topics failed", e);
-        }
-    }
-
-    private void write(String topic, String text) {
-        Router router = core.router();
-        ApplicationMessage message = ApplicationMessage.builder(topic)
-                .payload(text)
-                .qos(QoS.EXACTLY_ONCE)
-                .retain(true)
-                .build()
-                .accepted(loop.nextMessageId(), core.ticker().nanoTime(), null);
-        router.retained().store(message);
-        router.index().match(message.topic(), matches);
-        boolean awaited = !matches.isEmpty();
-        matches.clear();
-        if (awaited) { // otherwise it would be counted as a message without a subscriber
-            router.route(loop, message, RouteTicket.NONE);
         }
     }
 

@@ -151,6 +151,16 @@ final class StoreMeters {
         }
     }
 
+    /** Free bytes in the file system of the store at the last measurement; NaN if unknown. */
+    double freeBytes() {
+        return free;
+    }
+
+    /** Bytes of the store's files at the last measurement. */
+    long diskBytes() {
+        return figures.diskBytes();
+    }
+
     /** Whether the broker has a store. */
     boolean isPresent() {
         return volume != null;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.BrokerFigures;
+import io.smqtt.spi.DropReason;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
@@ -53,6 +55,15 @@ class AccountTest {
                 assertThat(dropped).isPositive(); // QoS 0 for the client that is away
                 assertThat(delivered + dropped + waiting).isEqualTo(matched);
                 assertThat(broker.scraped("smqtt_messages_pending")).isEqualTo(waiting);
+                BrokerFigures figures = broker.module.figures();
+                assertThat(figures.received()).isEqualTo(22);
+                assertThat(figures.delivered()).isEqualTo((long) delivered);
+                assertThat(figures.droppedInAll()).isEqualTo((long) dropped);
+                assertThat(figures.dropped().get(DropReason.OFFLINE)).isEqualTo((long) dropped);
+                assertThat(figures.online()).isEqualTo(4);
+                assertThat(figures.sessions()).isEqualTo(5);
+                assertThat(figures.subscriptions()).isEqualTo(4);
+                assertThat(figures.retained()).isEqualTo(1);
             });
         }
     }

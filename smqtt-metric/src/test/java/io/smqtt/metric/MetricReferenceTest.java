@@ -52,6 +52,34 @@ class MetricReferenceTest {
 
             `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
 
+            ## Alarms
+
+            An alarm is a condition that an operator should know of. The broker checks the conditions every five seconds. An alarm ends when its condition was absent for 30 seconds.
+
+            | alarm | severity | condition |
+            |---|---|---|
+            | `disk_low` | warning | less than `management.alarms.min-free-disk-bytes` (1 GiB) are free in the file system of the store |
+            | `store_unhealthy` | critical | the store refuses operations, or has been at one commit for ten seconds |
+            | `overload` | warning | an event loop was more than one second behind within the last 15 to 30 seconds |
+            | `heap_high` | warning | after a collection more than 90 % of the heap are in use |
+            | `limit_near/<key>` | warning | 80 % (`management.alarms.limit-percent`) of a limit are in use: `max-connections`, `max-sessions`, `max-total-session-bytes`, `max-total-queued-bytes`, `max-retained-messages`, `max-retained-bytes`, and `max-bytes` of the store |
+            | `peer_gone/<node>` | warning | a node of the cluster cannot be reached |
+            | `too_few_members` | critical | fewer nodes than `cluster.min-members` can be reached |
+            | `certificate_expires/<block>` | warning, then critical | a certificate of `<block>.tls.certificate` expires within 14 days (`management.alarms.certificate-expiry`), or has expired. The files are read once an hour |
+
+            Where alarms are shown:
+
+            - **Log**: a warning when an alarm begins, a line when it ends.
+            - **`$SYS/broker/alarms/<alarm>`**: a retained message when it begins, and when it ends. The broker keeps the last 100 that have ended.
+
+              ```
+              {"name":"limit_near/max-sessions","severity":"warning","message":"4 of limits.max-sessions 5 are in use","node":"n1","since":"2026-11-23T16:20:05.113Z","until":null}
+              ```
+
+            - **Webhook**: the same JSON as POST to `management.alarms.webhook`, with `webhook-token` as bearer token. An answer other than 2xx is repeated after 1 s, then less often, up to every minute. Alarms are sent in order;
+              at most 200 wait, beyond that the oldest is dropped and logged. What waits when the broker stops is lost.
+            - **Metric**: `smqtt.alarms.active`, by severity.
+
             ## Access
 
             Health can be read by every client that reaches the port, also with a wrong token. Without the right to see more, a client gets one word.
@@ -67,7 +95,7 @@ class MetricReferenceTest {
 
             ### Limits of the management port
 
-            - The port accepts 64 connections whose last request had the token, and 64 others. Health requests count among the others, even with the token. So a flood of connections does not block probes, and probes do not block a program with the token.
+            - The port accepts 384 connections whose last request had the token, and 128 others. Health requests count among the others, even with the token. So a flood of connections does not block probes, and probes do not block a program with the token.
             - When a class is full, a new connection replaces the connection of its class that has been idle longest. If none is idle, it replaces the one of the others whose request has taken longest; a request with the
               token is answered with 503 (`Retry-After: 1`).
             - `smqtt.management.*` counts both.
@@ -160,6 +188,7 @@ class MetricReferenceTest {
             | `store/messages/count`, `messages/stored` (old name) | retained messages and those in the queues of sessions |
             | `store/messages/bytes` | bytes of these, topics and properties included. mosquitto counts a message in several queues once, and its payload only |
             | `retained messages/count` | retained messages, the broker's own included |
+            | `alarms/...` (not in mosquitto) | [alarms](#alarms) |
             | `alarms/parked` (not in mosquitto) | published at once, not at the interval, when messages for an absent node of the cluster were dropped: `{"node":"n3","reason":"forgotten","messages":285,"parked":0}`. `reason` is `limit`, `forgotten` or `unreadable`; `messages` counts since the last one for this node and reason, at most one a minute; `parked` is what is left for the node |
             | `subscriptions/count`, `shared_subscriptions/count` | subscriptions of this node's clients. For shared subscriptions mosquitto counts the members, smqtt counts the groups |
             | `load/messages/received/<n>`, `load/messages/sent/<n>`, `load/bytes/received/<n>`, `load/bytes/sent/<n>` | packets and bytes |

@@ -29,8 +29,11 @@ final class ObservedBroker implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private static final ManagementStatus PORT =
-            new ManagementStatus(new ManagementStatus.Connections(1, 2), new ManagementStatus.Connections(3, 4), 5);
+    private static final ManagementStatus PORT = new ManagementStatus(
+            new ManagementStatus.Connections(1, 2),
+            new ManagementStatus.Connections(6, 7),
+            new ManagementStatus.Connections(3, 4),
+            5);
 
     final MetricModule module;
     final Broker broker;

@@ -109,6 +109,7 @@ class StatusTopicsTest {
             BrokerModule.Core core = broker.core();
             StatusTopics topics = new StatusTopics(
                     core,
+                    new StatusPublisher(core),
                     new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), null),
                     () -> {
                         askers.add(Thread.currentThread());

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.spi.TrafficCounts;
+import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
+
+/** The rates that one connection is held to: its own, its user's and its listener's. Only exists if one of them is configured. */
+@OnEventLoop
+final class ClientRates {
+
+    /**
+     * The two buckets of a limit.
+     *
+     * @param messages PUBLISH packets; null without a limit
+     * @param bytes all bytes; null without a limit
+     */
+    record Buckets(@Nullable TokenBucket messages, @Nullable TokenBucket bytes) {
+
+        static final Buckets NONE = new Buckets(null, null);
+
+        boolean isEmpty() {
+            return messages == null && bytes == null;
+        }
+
+        private long spend(int messageCount, long byteCount, long now) {
+            long owed = messages == null || messageCount == 0 ? 0 : messages.spend(messageCount, now);
+            return bytes == null || byteCount == 0 ? owed : Math.max(owed, bytes.spend(byteCount, now));
+        }
+
+        boolean isFull(long now) {
+            return (messages == null || messages.isFull(now)) && (bytes == null || bytes.isFull(now));
+        }
+    }
+
+    private final Buckets client;
+    private final Buckets user;
+    private final Buckets listener;
+    private final Runnable release;
+
+    /** The runnable is called once, when the connection is closed. */
+    ClientRates(Buckets client, Buckets user, Buckets listener, Runnable release) {
+        this.client = client;
+        this.user = user;
+        this.listener = listener;
+        this.release = release;
+    }
+
+    /** Spends what was read, and returns the nanoseconds until the next read. */
+    long spend(int messages, long bytes, long now, TrafficCounts counts) {
+        long ofClient = client.spend(messages, bytes, now);
+        long ofUser = user.spend(messages, bytes, now);
+        long ofListener = listener.spend(messages, bytes, now);
+        long longest = Math.max(ofClient, Math.max(ofUser, ofListener));
+        if (longest > 0) {
+            counts.readPostponed(
+                    ofClient == longest
+                            ? TrafficCounts.Limit.CLIENT
+                            : ofUser == longest ? TrafficCounts.Limit.USER : TrafficCounts.Limit.LISTENER);
+        }
+        return longest;
+    }
+
+    void close() {
+        release.run();
+    }
+}

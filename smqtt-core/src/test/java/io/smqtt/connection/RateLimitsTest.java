@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import static io.smqtt.connection.ConnectionBench.publish;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.mqtt.MqttMessage;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.UserLimitsConfig;
+import io.smqtt.spi.TrafficCounts;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RateLimitsTest {
+
+    private final ConnectionBench bench = new ConnectionBench();
+    private long nanos;
+
+    @AfterEach
+    void close() {
+        bench.close();
+    }
+
+    private static LimitsConfig ofUser(int messages) {
+        UserLimitsConfig user =
+                UserLimitsConfig.defaults().toBuilder().maxPublishRate(messages).build();
+        return LimitsConfig.builder().user(user).build();
+    }
+
+    private static BrokerConfig config(LimitsConfig limits, ListenerConfig listener) {
+        return BrokerConfig.builder()
+                .limits(limits)
+                .listeners(Map.of("tcp", listener))
+                .build();
+    }
+
+    private RateLimits limits(LimitsConfig limits) {
+        return new RateLimits(config(limits, ListenerConfig.tcp(0)), () -> nanos);
+    }
+
+    private ClientRates rates(RateLimits limits, @Nullable String user) {
+        ClientRates rates = limits.of("tcp", user);
+        if (rates == null) {
+            throw new AssertionError("no limit");
+        }
+        return rates;
+    }
+
+    private long spend(ClientRates rates, int messages) {
+        return TimeUnit.NANOSECONDS.toMillis(rates.spend(messages, 0, nanos, new TrafficCounts()));
+    }
+
+    @Test
+    void nothingConfiguredLimitsNothing() {
+        assertThat(limits(LimitsConfig.defaults()).of("tcp", "u")).isNull();
+    }
+
+    @Test
+    void clientsWithoutAUserNameAreNotLimitedByThoseOfUsers() {
+        assertThat(limits(ofUser(10)).of("tcp", null)).isNull();
+    }
+
+    @Test
+    void connectionsOfAUserShareItsRate() {
+        RateLimits limits = limits(ofUser(10));
+        ClientRates first = rates(limits, "u");
+        ClientRates second = rates(limits, "u");
+        ClientRates other = rates(limits, "v");
+        assertThat(spend(first, 10)).isZero();
+        assertThat(spend(second, 10)).isEqualTo(1_000);
+        assertThat(spend(first, 10)).isEqualTo(2_000);
+        assertThat(spend(other, 10)).isZero();
+    }
+
+    @Test
+    void aUserWhoReconnectsOwesWhatItOwed() {
+        RateLimits limits = limits(ofUser(10));
+        ClientRates before = rates(limits, "u");
+        spend(before, 20);
+        before.close();
+        ClientRates after = rates(limits, "u");
+        assertThat(spend(after, 1)).isEqualTo(1_100);
+        after.close();
+        limits.removeIdle();
+        assertThat(limits.userCount()).isEqualTo(1);
+        nanos += TimeUnit.SECONDS.toNanos(4);
+        limits.removeIdle();
+        assertThat(limits.userCount()).isZero();
+    }
+
+    @Test
+    void manyConnectedUsersDoNotMakeTheBrokerForgetWhatOneOwes() {
+        RateLimits limits = limits(ofUser(10));
+        for (int i = 0; i < RateLimits.MAX_IDLE_USERS; i++) {
+            rates(limits, "connected-" + i);
+        }
+        ClientRates before = rates(limits, "u");
+        spend(before, 20);
+        before.close();
+        assertThat(spend(rates(limits, "u"), 1)).isEqualTo(1_100);
+    }
+
+    @Test
+    void noMoreUsersWithoutConnectionsAreRememberedThanTheLimit() {
+        RateLimits limits = limits(ofUser(10));
+        for (int i = 0; i <= RateLimits.MAX_IDLE_USERS; i++) {
+            ClientRates gone = rates(limits, "gone-" + i);
+            spend(gone, 20);
+            gone.close();
+        }
+        assertThat(limits.userCount()).isEqualTo(RateLimits.MAX_IDLE_USERS);
+        nanos += TimeUnit.SECONDS.toNanos(4);
+        limits.removeIdle();
+        assertThat(limits.userCount()).isZero();
+    }
+
+    @Test
+    void aUserWhoOwesNothingIsForgottenWithItsLastConnection() {
+        RateLimits limits = limits(ofUser(10));
+        ClientRates first = rates(limits, "u");
+        ClientRates second = rates(limits, "u");
+        first.close();
+        limits.removeIdle();
+        assertThat(limits.userCount()).isEqualTo(1);
+        second.close();
+        assertThat(limits.userCount()).isZero();
+    }
+
+    @Test
+    void theLongestDelayCounts() {
+        UserLimitsConfig user =
+                UserLimitsConfig.defaults().toBuilder().maxPublishRate(20).build();
+        RateLimits limits = new RateLimits(
+                config(
+                        LimitsConfig.builder().maxPublishRate(5).user(user).build(),
+                        ListenerConfig.tcp(0).toBuilder().maxPublishRate(100).build()),
+                () -> nanos);
+        TrafficCounts counts = new TrafficCounts();
+        ClientRates first = rates(limits, "u");
+        ClientRates second = rates(limits, "u");
+        assertThat(first.spend(10, 0, nanos, counts)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+        assertThat(counts.postponedReads(TrafficCounts.Limit.CLIENT)).isEqualTo(1);
+        second.spend(5, 0, nanos, counts);
+        nanos += TimeUnit.SECONDS.toNanos(1);
+        for (int i = 0; i < 30; i++) {
+            rates(limits, "u").spend(5, 0, nanos, counts);
+        }
+        assertThat(counts.postponedReads(TrafficCounts.Limit.USER)).isPositive();
+        rates(limits, null).spend(5, 0, nanos, counts);
+        assertThat(counts.postponedReads(TrafficCounts.Limit.LISTENER)).isEqualTo(1);
+    }
+
+    // --- connections
+
+    private void open(LimitsConfig limits, ListenerConfig listener) {
+        bench.config = config(limits, listener);
+        bench.listener = listener;
+        bench.open().connected();
+    }
+
+    private static MqttMessage[] flood(int count, String payload) {
+        MqttMessage[] flood = new MqttMessage[count];
+        Arrays.setAll(flood, i -> publish("t", payload, 0, 0));
+        return flood;
+    }
+
+    /** The seconds until the next read, at most 60. */
+    private int secondsToRead(MqttMessage... flood) {
+        int reads = bench.wire.reads;
+        bench.send(flood);
+        int seconds = 0;
+        while (bench.wire.reads == reads && seconds < 60) {
+            bench.pass(Duration.ofSeconds(1));
+            seconds++;
+        }
+        assertThat(bench.channel.isOpen()).isTrue();
+        return seconds;
+    }
+
+    @Test
+    void bytesOfAClientAreHeldToTheirRateFromTheFirstPacketOn() {
+        open(LimitsConfig.builder().maxBytesRate(1_000).build(), ListenerConfig.tcp(0));
+        assertThat(secondsToRead(flood(40, "x".repeat(95)))).isBetween(3, 4); // 40 times 101 bytes
+        assertThat(bench.loop.traffic().postponedReads(TrafficCounts.Limit.CLIENT))
+                .isEqualTo(1);
+        assertThat(secondsToRead(flood(1, "x"))).isZero();
+    }
+
+    @Test
+    void aBurstIsReadAtOnce() {
+        open(LimitsConfig.builder().maxPublishRate(10).maxPublishBurst(300).build(), ListenerConfig.tcp(0));
+        assertThat(secondsToRead(flood(300, "x"))).isZero();
+        assertThat(secondsToRead(flood(20, "x"))).isBetween(2, 3);
+    }
+
+    @Test
+    void aListenerIsHeldToItsRate() {
+        open(
+                LimitsConfig.defaults(),
+                ListenerConfig.tcp(0).toBuilder().maxPublishRate(10).build());
+        assertThat(secondsToRead(flood(40, "x"))).isBetween(3, 4);
+        assertThat(bench.loop.traffic().postponedReads(TrafficCounts.Limit.LISTENER))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void nothingIsDropped() {
+        open(ofUser(10), ListenerConfig.tcp(0));
+        bench.send(ConnectionBench.subscribe("t", 0, 1));
+        bench.received();
+        bench.send(flood(50, "x"));
+        assertThat(bench.answers()).hasSize(50).allMatch(List.of("PUBLISH t x")::contains);
+    }
+}
