@@ -20,6 +20,7 @@ import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -72,6 +73,7 @@ public final class ClusterModule implements BrokerModule {
     private final ClusterSettings settings;
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
     private final FoundRetained found = new FoundRetained();
+    private final PeerQuestions questions = new PeerQuestions();
     private volatile @Nullable ClusterNode node;
     private volatile @Nullable Parks parks;
     private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
@@ -177,6 +179,11 @@ public final class ClusterModule implements BrokerModule {
     }
 
     @Override
+    public PeerQueries peerQueries() {
+        return questions;
+    }
+
+    @Override
     public RetainedVersions retainedVersions() {
         return found;
     }
@@ -207,6 +214,7 @@ public final class ClusterModule implements BrokerModule {
             core.sessions().watchWills(new LocalWills(created));
             core.sessions().watchGroups(new LocalGroups(created));
             sessions = clients;
+            created.carry(questions);
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             found.giveTo(created);

@@ -20,6 +20,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +70,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final PeerWarnings warnings = new PeerWarnings(LOG);
     private volatile boolean stopped;
     private volatile View view;
+    private volatile @Nullable PeerQuestions questions;
 
     /**
      * Creates a node that sends nothing before {@link #start()}.
@@ -162,6 +164,13 @@ final class ClusterNode implements ClusterTransport.Handler {
                 metadata.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE, Map.of());
     }
 
+    /** Begins to carry questions. Before the start. */
+    @AnyThread
+    void carry(PeerQuestions carried) {
+        carried.attach(frames, membership, tasks);
+        questions = carried;
+    }
+
     /** Starts the timer. */
     @AnyThread
     void start() {
@@ -196,17 +205,14 @@ final class ClusterNode implements ClusterTransport.Handler {
         return counters;
     }
 
-    /** On the cluster's loop. */
     NodeIdentity self() {
         return frames.self();
     }
 
-    /** On the cluster's loop. */
     Membership membership() {
         return membership;
     }
 
-    /** On the cluster's loop. */
     OwnRoutes own() {
         return own;
     }
@@ -267,7 +273,6 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /** The claims of client identifiers. */
-    @OnClusterLoop
     ClusterClients clients() {
         return clients;
     }
@@ -438,6 +443,10 @@ final class ClusterNode implements ClusterTransport.Handler {
             groupCall(member, call);
         } else if (frame instanceof Frame.Client client) {
             clients.accept(member.identity(), client);
+        } else if (frame instanceof Frame.Talk talk) {
+            if (questions != null) {
+                questions.accept(member, talk);
+            }
         } else if (frame instanceof Frame.Clocks theirs) {
             clocks.heard(member.nodeId(), theirs);
         } else if (frame != null) {
@@ -515,7 +524,6 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /** Whether no message waits for a reachable node. */
-    @OnClusterLoop
     boolean hasNothingToSend() {
         return membership.hasNothingToSend() && retained.hasNothingToSay();
     }

@@ -16,6 +16,9 @@ sealed interface Frame {
     /** A feature bit: the node has joined, and clients use it. */
     long JOINED = 1;
 
+    /** A feature bit: the node answers questions. */
+    long ANSWERS = 2;
+
     /** No sequence is known: everything is requested. */
     long NOTHING = -1;
 
@@ -24,7 +27,7 @@ sealed interface Frame {
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
-     * @param features {@link #JOINED}; the other bits are reserved
+     * @param features {@link #JOINED} and {@link #ANSWERS}; the other bits are reserved
      * @param software the program's version, for display
      * @param reply whether an answer is requested
      * @param weight share of clients for the node, in proportion to others
@@ -190,6 +193,29 @@ sealed interface Frame {
      * @param groups the groups, each as a client writes it
      */
     record GroupCall(boolean wants, List<String> groups) implements Frame {}
+
+    /** A question, or an answer; see {@link PeerQuestions}. */
+    sealed interface Talk extends Frame {}
+
+    /**
+     * Asks the receiver.
+     *
+     * @param number counts the questions of the sender
+     * @param name the name of the question
+     * @param bytes the question; not to be changed
+     */
+    record Question(long number, String name, byte[] bytes) implements Talk {}
+
+    /**
+     * A part of an answer. Parts travel in order.
+     *
+     * @param number the question of the receiver
+     * @param ofEpoch the run of the receiver that asked
+     * @param index the number of the part, from 0
+     * @param parts the number of parts
+     * @param bytes the part; not to be changed
+     */
+    record AnswerPart(long number, long ofEpoch, int index, int parts, byte[] bytes) implements Talk {}
 
     /** A frame about client identifiers and their sessions; see {@link ClientCodec}. */
     sealed interface Client extends Frame {}

@@ -48,6 +48,8 @@ final class FrameCodec {
     private static final List<RetainedRow.Kind> ROW_KINDS = List.of(RetainedRow.Kind.values());
 
     private static final int GROUP_CALL = 48;
+    private static final int QUESTION = 56;
+    private static final int ANSWER_PART = 57;
 
     private FrameCodec() {}
 
@@ -82,6 +84,10 @@ final class FrameCodec {
                         + forwarded.message().topic().utf8().length
                         + 48;
             }
+        } else if (frame instanceof Frame.Question question) {
+            bytes += question.bytes().length;
+        } else if (frame instanceof Frame.AnswerPart part) {
+            bytes += part.bytes().length;
         } else if (frame instanceof Frame.OutboundBatch batch) {
             for (Outbound part : batch.parts()) {
                 bytes += part.bytes();
@@ -125,6 +131,10 @@ final class FrameCodec {
             return CLOCKS;
         } else if (frame instanceof Frame.GroupCall) {
             return GROUP_CALL;
+        } else if (frame instanceof Frame.Question) {
+            return QUESTION;
+        } else if (frame instanceof Frame.AnswerPart) {
+            return ANSWER_PART;
         }
         return PUBLISH_ACK;
     }
@@ -198,6 +208,14 @@ final class FrameCodec {
             target.number(compared.part()).number(compared.missing());
         } else if (frame instanceof Frame.Clocks clocks) {
             target.i64(clocks.wallMillis()).i64(clocks.latest());
+        } else if (frame instanceof Frame.Question question) {
+            target.number(question.number()).text(question.name()).block(question.bytes());
+        } else if (frame instanceof Frame.AnswerPart part) {
+            target.number(part.number())
+                    .i64(part.ofEpoch())
+                    .number(part.index())
+                    .number(part.parts());
+            target.block(part.bytes());
         }
     }
 
@@ -381,6 +399,14 @@ final class FrameCodec {
             case RETAINED_COMPARED -> retainedCompared(source);
             case CLOCKS -> new Frame.Clocks(wallClock(source), clock(source));
             case GROUP_CALL -> groupCall(source);
+            case QUESTION -> new Frame.Question(sequence(source), source.text(), source.byteArray());
+            case ANSWER_PART ->
+                new Frame.AnswerPart(
+                        sequence(source),
+                        source.i64(),
+                        source.number(Integer.MAX_VALUE),
+                        source.number(Integer.MAX_VALUE),
+                        source.byteArray());
             default -> ClientCodec.read(type, source, nowNanos, names);
         };
     }

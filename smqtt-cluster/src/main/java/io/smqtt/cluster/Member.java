@@ -75,6 +75,12 @@ final class Member {
         return hello == null ? "" : hello.address();
     }
 
+    /** Whether it runs a version that answers questions. */
+    boolean answersQuestions() {
+        Frame.Hello hello = metadata;
+        return hello != null && (hello.features() & Frame.ANSWERS) != 0;
+    }
+
     /** Whether a process that sends a Hello has the address of this one: then this one no longer runs. */
     boolean isReplacedBy(@Nullable Frame frame) {
         Frame.Hello known = metadata;

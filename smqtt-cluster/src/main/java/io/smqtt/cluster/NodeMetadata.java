@@ -14,7 +14,13 @@ record NodeMetadata(String software, String address, int weight) {
 
     Frame hello(boolean reply, boolean joined) {
         return new Frame.Hello(
-                Frame.VERSION, Frame.VERSION, joined ? Frame.JOINED : 0, software, reply, weight, address);
+                Frame.VERSION,
+                Frame.VERSION,
+                (joined ? Frame.JOINED : 0) | Frame.ANSWERS,
+                software,
+                reply,
+                weight,
+                address);
     }
 
     ClusterStatus.Node of(NodeIdentity self, int routes) {

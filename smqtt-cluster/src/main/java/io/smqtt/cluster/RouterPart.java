@@ -205,7 +205,7 @@ final class RouterPart implements LocalPart {
     public void retain(ApplicationMessage message, Runnable refused) {
         RoutingLoop loop = loopOf(message);
         execute(loop, () -> {
-            if (sessions.retained().retain(loop, message, RouteTicket.NONE).isRefusal()) {
+            if (sessions.retained().keep(loop, message, RouteTicket.NONE).isRefusal()) {
                 refused.run();
             }
         });

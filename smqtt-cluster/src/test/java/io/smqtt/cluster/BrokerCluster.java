@@ -10,6 +10,7 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ParkConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.PeerQueries;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -79,6 +80,11 @@ final class BrokerCluster {
                 .forEach(member -> node.received(
                         Objects.requireNonNull(member.peer()),
                         FrameCodec.encode(member.identity(), new Frame.GroupCall(true, List.of(group)), 0))));
+    }
+
+    /** The questions of a node. */
+    PeerQueries questions(int index) {
+        return modules.get(index).peerQueries();
     }
 
     /** How many messages a node keeps for another one. */

@@ -73,6 +73,8 @@ final class GoldenFrames {
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
         frames.put("retained-compared", new Frame.RetainedCompared(200, 300));
         frames.put("clocks", new Frame.Clocks(1_700_000_000_000L, RetainedVersion.clockOf(1_700_000_000_001L) + 3));
+        frames.put("question", new Frame.Question(7, "management", new byte[] {1, 2, 3}));
+        frames.put("answer-part", new Frame.AnswerPart(7, 1_700_000_000_000L, 1, 3, new byte[] {4, 5}));
         clients(frames);
         return frames;
     }

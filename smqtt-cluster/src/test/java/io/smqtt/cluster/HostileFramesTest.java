@@ -126,6 +126,9 @@ class HostileFramesTest {
     void tenThousandFramesOfNoiseChangeNothing() {
         String before = state();
         List<Byte> types = GoldenFrames.typesThatAreRead();
+        byte stale = FrameCodec.encode(new NodeIdentity("b", 1), new Frame.Stale(0), 0)[1];
+        types.remove(Byte.valueOf(
+                stale)); // a member that knows a later run of this node is believed, whatever number it says
         Random random = new Random(24);
         Peer stranger = new Peer() {};
         for (int i = 0; i < 10_000; i++) {

@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -32,12 +33,18 @@ final class DialledSocket extends NodeSocket {
         this.beginning = beginning;
     }
 
-    DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer) {
-        this(security, refusals, timer, new Socket());
+    /**
+     * Creates a socket that is not connected.
+     *
+     * @param reached has the address from the moment when it is connected until the other end closes it
+     */
+    DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Set<SocketAddress> reached) {
+        this(security, refusals, timer, reached, new Socket());
     }
 
-    private DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Socket below) {
-        this(below, new Beginning(security, refusals, timer, below));
+    private DialledSocket(
+            LinkSecurity security, Refusals refusals, HandshakeTimer timer, Set<SocketAddress> reached, Socket below) {
+        this(below, new Beginning(security, refusals, timer, reached, below));
     }
 
     /** Sets the address; the first read connects. */
@@ -79,27 +86,42 @@ final class DialledSocket extends NodeSocket {
         private final LinkSecurity security;
         private final Refusals refusals;
         private final HandshakeTimer timer;
+        private final Set<SocketAddress> reached;
         private final Socket below;
         private final Outbox outbox = new Outbox();
         private @Nullable InputStream source;
         private volatile int timeoutMillis;
         private volatile @Nullable InetSocketAddress target;
 
-        Beginning(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Socket below) {
+        Beginning(
+                LinkSecurity security,
+                Refusals refusals,
+                HandshakeTimer timer,
+                Set<SocketAddress> reached,
+                Socket below) {
             this.security = security;
             this.refusals = refusals;
             this.timer = timer;
+            this.reached = reached;
             this.below = below;
         }
 
         @Override
         public int read() throws IOException {
-            return source().read();
+            return ended(source().read());
         }
 
         @Override
         public int read(byte[] bytes, int offset, int count) throws IOException {
-            return source().read(bytes, offset, count);
+            return ended(source().read(bytes, offset, count));
+        }
+
+        private int ended(int result) {
+            InetSocketAddress address = target;
+            if (result < 0 && address != null) {
+                reached.remove(address);
+            }
+            return result;
         }
 
         private InputStream source() throws IOException {
@@ -114,7 +136,9 @@ final class DialledSocket extends NodeSocket {
             }
             try {
                 below.connect(address, timeoutMillis);
+                reached.add(address);
             } catch (IOException e) {
+                reached.remove(address);
                 hangUp(below);
                 throw ended(e);
             }
@@ -135,6 +159,7 @@ final class DialledSocket extends NodeSocket {
             } catch (IOException e) {
                 boolean isPeers = !below.isClosed() && isOver.compareAndSet(false, true);
                 if (isPeers) {
+                    reached.remove(address);
                     Refusal reason = e instanceof RefusedException refused ? refused.reason() : Refusal.ABORTED;
                     refusals.failed(reason, address, e.getMessage());
                 }

@@ -15,12 +15,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jgroups.Address;
 import org.jgroups.JChannel;
 import org.jgroups.Message;
@@ -40,6 +43,11 @@ public final class JGroupsTransport implements ClusterTransport {
 
     /** Longer than the channel needs to detect a failed member. */
     private static final long SILENT_MILLIS = 7_000;
+
+    /** The timeout for the first peer, if a process accepts connections at an address where a node may be. Longer than a merge needs. */
+    private static final Duration MEETING = Duration.ofSeconds(5);
+
+    private static final long POLL_MILLIS = 20;
 
     private final ClusterConfig config;
     private final String nodeId;
@@ -80,8 +88,10 @@ public final class JGroupsTransport implements ClusterTransport {
             tls = own;
             liveness = created.getProtocolStack().findProtocol(Liveness.class);
             channel = created;
-            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
+            Listener listener = new Listener(created, handler);
+            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(listener);
             JGroupsStack.connect(created, CLUSTER);
+            listener.awaitPeer(created);
         } catch (ConfigurationException e) {
             throw e;
         } catch (Exception e) { // declared by the channel
@@ -166,11 +176,25 @@ public final class JGroupsTransport implements ClusterTransport {
 
         private final JChannel own;
         private final Handler handler;
+        private final CountDownLatch met = new CountDownLatch(1);
         private Set<Address> present = Set.of();
 
         Listener(JChannel own, Handler handler) {
             this.own = own;
             this.handler = handler;
+        }
+
+        /**
+         * Waits for the first peer. The channel looks for others for one second and then continues alone until both sides merge; a peer that
+         * answers later is there and may have the sessions of clients that connect now.
+         */
+        void awaitPeer(JChannel connected) throws InterruptedException {
+            PlainTcp sockets = connected.getProtocolStack().findProtocol(PlainTcp.class);
+            long end = System.nanoTime() + MEETING.toNanos();
+            boolean isAlone = true;
+            while (isAlone && sockets.reachesAny() && System.nanoTime() < end) {
+                isAlone = !met.await(POLL_MILLIS, TimeUnit.MILLISECONDS);
+            }
         }
 
         @Override
@@ -200,6 +224,9 @@ public final class JGroupsTransport implements ClusterTransport {
                 }
             }
             present = next;
+            if (!next.isEmpty()) {
+                met.countDown();
+            }
         }
 
         @Override

@@ -5,7 +5,10 @@ import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jgroups.util.DefaultSocketFactory;
 
 /**
@@ -20,6 +23,9 @@ final class NodeSockets extends DefaultSocketFactory {
     private final Refusals refusals;
     private final HandshakeTimer timer = new HandshakeTimer(PATIENCE);
 
+    /** Addresses at which a process has accepted the last connection, and has not closed it. */
+    private final Set<SocketAddress> reached = ConcurrentHashMap.newKeySet();
+
     NodeSockets(LinkSecurity security, Refusals refusals) {
         this.security = security;
         this.refusals = refusals;
@@ -27,7 +33,12 @@ final class NodeSockets extends DefaultSocketFactory {
 
     @Override
     public Socket createSocket(String service) {
-        return new DialledSocket(security, refusals, timer);
+        return new DialledSocket(security, refusals, timer, reached);
+    }
+
+    /** Whether a process has accepted a connection and has not closed it. It may not have answered yet. */
+    boolean reachesAny() {
+        return !reached.isEmpty();
     }
 
     @Override

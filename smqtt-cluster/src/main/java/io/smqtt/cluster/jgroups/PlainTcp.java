@@ -28,7 +28,6 @@ import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.util.ByteArrayDataInputStream;
 import org.jgroups.util.MessageBatch;
-import org.jgroups.util.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +81,7 @@ public final class PlainTcp extends TCP {
 
     private final Map<Address, Silence> silences = new ConcurrentHashMap<>();
 
+    private @Nullable NodeSockets sockets;
     private @Nullable Refusals refusals;
     private @Nullable Future<?> checks;
 
@@ -101,9 +101,16 @@ public final class PlainTcp extends TCP {
     }
 
     /** Sets the socket factory and the refusal callback, before any other call. */
-    void guard(SocketFactory sockets, Refusals callback) {
-        setSocketFactory(sockets);
+    void guard(NodeSockets factory, Refusals callback) {
+        setSocketFactory(factory);
+        sockets = factory;
         refusals = callback;
+    }
+
+    /** Whether a process has accepted a connection of this node and has not closed it. */
+    boolean reachesAny() {
+        NodeSockets own = sockets;
+        return own != null && own.reachesAny();
     }
 
     @Override

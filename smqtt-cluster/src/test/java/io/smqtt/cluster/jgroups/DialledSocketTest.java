@@ -9,12 +9,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +34,7 @@ class DialledSocketTest {
             .array();
 
     private final List<Refusal> refused = new CopyOnWriteArrayList<>();
+    private final Set<SocketAddress> reached = ConcurrentHashMap.newKeySet();
     private final ServerSocket server;
     private Socket dialled;
     private Socket accepted;
@@ -66,7 +70,7 @@ class DialledSocketTest {
 
     private Socket dial(Duration patience) throws Exception {
         LinkSecurity security = new LinkSecurity(null, new SharedSecret("the secret of all nodes"));
-        Socket socket = new DialledSocket(security, new Refusals(refused::add), new HandshakeTimer(patience));
+        Socket socket = new DialledSocket(security, new Refusals(refused::add), new HandshakeTimer(patience), reached);
         socket.connect(server.getLocalSocketAddress());
         return socket;
     }
@@ -88,6 +92,7 @@ class DialledSocketTest {
                 expectEnd(end);
             }
             assertThat(refused).containsExactly(Refusal.TIMEOUT);
+            assertThat(reached).containsExactly(server.getLocalSocketAddress());
         } finally {
             dribble.shutdownNow();
         }
@@ -100,6 +105,7 @@ class DialledSocketTest {
 
         expectEnd(first);
         assertThat(refused).containsExactly(Refusal.ABORTED);
+        assertThat(reached).isEmpty();
     }
 
     @Test
@@ -109,6 +115,7 @@ class DialledSocketTest {
 
         expectEnd(first);
         assertThat(refused).containsExactly(Refusal.AUTHENTICATION);
+        assertThat(reached).isEmpty();
     }
 
     @Test

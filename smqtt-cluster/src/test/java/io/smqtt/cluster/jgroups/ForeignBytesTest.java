@@ -52,7 +52,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ForeignBytesTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int CLAIMED_PORT = 9;
+
+    /** The first of the ports that strangers claim. Nothing listens there. */
+    private static final int CLAIMED_PORT = 600;
+
     private static final String SECRET = "0123456789abcdef-shared";
     private static final UnaryOperator<ClusterConfigBuilder> WITH_SECRET = config -> config.secret(SECRET);
 
@@ -143,18 +146,19 @@ class ForeignBytesTest {
             throws Exception {
         int port = LoopbackPorts.one();
         try (TransportNode node = new TransportNode("node", port, List.of(port), more)) {
+            int claimed = CLAIMED_PORT; // the node may not have seen the end of the stranger before
             for (Message message : hostile()) {
                 Address address;
-                try (Stranger toAll = new Stranger(port, CLAIMED_PORT, secret)) {
+                try (Stranger toAll = new Stranger(port, claimed++, secret)) {
                     address = toAll.ask();
                     toAll.say(toAll.addressed(message));
                     toAll.askOrEnd();
                 }
-                try (Stranger together = new Stranger(port, CLAIMED_PORT + 1, secret)) {
+                try (Stranger together = new Stranger(port, claimed++, secret)) {
                     together.sayTogether(List.of(together.addressed(message)));
                     together.askOrEnd();
                 }
-                try (Stranger toOne = new Stranger(port, CLAIMED_PORT + 2, secret)) {
+                try (Stranger toOne = new Stranger(port, claimed++, secret)) {
                     toOne.say(toOne.addressed(message.setDest(address)));
                     toOne.askOrEnd();
                 }

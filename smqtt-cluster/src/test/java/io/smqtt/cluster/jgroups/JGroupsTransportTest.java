@@ -11,6 +11,7 @@ import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfigBuilder;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.test.LoopbackPorts;
+import io.smqtt.thread.ThreadPerTask;
 import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
@@ -197,6 +199,48 @@ class JGroupsTransportTest {
         try (TransportNode one = new TransportNode("one", "127.0.0.1:" + port, lookup);
                 TransportNode other = new TransportNode("other", "127.0.0.2:" + port, lookup)) {
             awaitMeeting(one, other);
+        }
+    }
+
+    /** A node that is busy, or is paused, for longer than the channel looks for others. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aNodeThatAnswersLateIsMetBeforeTheStartIsOver(boolean secret) throws Exception {
+        List<Integer> ports = LoopbackPorts.some(2);
+        UnaryOperator<ClusterConfigBuilder> more = config -> secret ? SECRET.apply(config) : config;
+        try (ServerSocket way = new ServerSocket(0, 10, InetAddress.getByName("127.0.0.1"));
+                TransportNode one = new TransportNode("one", ports.get(0), ports, more)) {
+            CompletableFuture.delayedExecutor(2, TimeUnit.SECONDS, ThreadPerTask.THREADS)
+                    .execute(() -> passOn(way, ports.get(0)));
+            try (TransportNode other = new TransportNode("other", ports.get(1), List.of(way.getLocalPort()), more)) {
+                assertThat(other.peers).hasSize(1);
+                awaitMeeting(one, other);
+            }
+        }
+    }
+
+    /** Carries what arrives to another port, and what comes back, until the server is closed. */
+    private static void passOn(ServerSocket way, int port) {
+        try {
+            while (!way.isClosed()) {
+                Socket from = way.accept();
+                Socket to = new Socket(InetAddress.getLoopbackAddress(), port);
+                ThreadPerTask.THREADS.execute(() -> copy(from, to));
+                ThreadPerTask.THREADS.execute(() -> copy(to, from));
+            }
+        } catch (IOException e) { // the end of the test
+            assertThat(way.isClosed()).isTrue();
+        }
+    }
+
+    private static void copy(Socket from, Socket to) {
+        try {
+            from.getInputStream().transferTo(to.getOutputStream());
+        } catch (IOException e) { // closed by an end
+            assertThat(e).isNotNull();
+        } finally {
+            NodeSocket.hangUp(from);
+            NodeSocket.hangUp(to);
         }
     }
 
