@@ -3,16 +3,23 @@ package io.smqtt.admin;
 
 import io.smqtt.BrokerModule;
 import io.smqtt.ReloadResult;
+import io.smqtt.admin.api.Route;
+import io.smqtt.admin.security.ConfigRoutes;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -24,13 +31,21 @@ public final class AdminModule implements BrokerModule {
 
     private final BrokerView view = new BrokerView();
     private final ManagementToken token;
+    private final AdminParts parts;
     private final ManagementServer server;
 
+    private volatile List<ConfigRoutes.Value> configuration;
+
     private AdminModule(BrokerConfig config) {
+        List<ConfigRoutes.Value> values = new ArrayList<>();
         token = ManagementToken.of(config);
         server = new ManagementServer(
                 config.management(), token, view, config.nativeTransport(), ManagementServer.FIRST_REQUEST);
-        server.endpoint(ControlPaths.PREFIX, new ControlPaths(view));
+        ConfigSchema.values(config).forEach((key, value) -> values.add(new ConfigRoutes.Value(key, value, "program")));
+        configuration = List.copyOf(values);
+        parts = AdminParts.of(
+                config, view, "", accounts -> AdminParts.callers(config, token, accounts), () -> configuration, true);
+        server.mount(parts);
     }
 
     /**
@@ -66,6 +81,18 @@ public final class AdminModule implements BrokerModule {
     }
 
     /**
+     * Sets what {@code /configs} shows, which without this call is the configuration of the broker without origins.
+     *
+     * @param values every key with the text of its value, secrets masked
+     * @param origin where the value of a key comes from
+     */
+    public void configuration(Map<String, String> values, Function<String, String> origin) {
+        configuration = values.entrySet().stream()
+                .map(entry -> new ConfigRoutes.Value(entry.getKey(), entry.getValue(), origin.apply(entry.getKey())))
+                .toList();
+    }
+
+    /**
      * Returns the address of the management port.
      *
      * @return the address with the bound port; null while it is not bound
@@ -74,9 +101,19 @@ public final class AdminModule implements BrokerModule {
         return server.address();
     }
 
+    /** The routes of all mounted routers. */
+    List<Route> routes() {
+        return parts.mounted().stream().flatMap(api -> api.routes().stream()).toList();
+    }
+
     @Override
     public Supplier<ManagementStatus> management() {
         return server.connections()::status;
+    }
+
+    @Override
+    public Bans bans() {
+        return parts.bans();
     }
 
     /** Binds the management port, which reports until the end of the start that the broker is not ready. */
@@ -85,6 +122,7 @@ public final class AdminModule implements BrokerModule {
         return Mono.<Void>fromRunnable(token::prepare) // now the data directory exists and is locked by this broker
                 .subscribeOn(Schedulers.boundedElastic())
                 .then(view.start(core))
+                .thenMany(Flux.fromIterable(parts.modules()).concatMap(part -> part.start(core)))
                 .then(server.bind())
                 .publishOn(Schedulers.boundedElastic()); // other modules must not start on the thread that answers
     }
@@ -92,6 +130,12 @@ public final class AdminModule implements BrokerModule {
     @Override
     public void listening() {
         view.listening();
+        parts.modules().forEach(BrokerModule::listening);
+    }
+
+    @Override
+    public void draining() {
+        parts.modules().forEach(BrokerModule::draining);
     }
 
     /** Reads the token, and the certificate of the management port, again. */
@@ -112,11 +156,16 @@ public final class AdminModule implements BrokerModule {
         } catch (ConfigurationException e) {
             problems.add(String.valueOf(e.getMessage()));
         }
+        ReloadResult more = parts.reload();
+        read.addAll(more.reloaded());
+        problems.addAll(more.failed());
         return new ReloadResult(read, problems);
     }
 
     @Override
     public Mono<Void> stop() {
-        return server.close().then(view.stop());
+        return server.close()
+                .thenMany(Flux.fromIterable(parts.modules()).concatMap(BrokerModule::stop))
+                .then(view.stop());
     }
 }

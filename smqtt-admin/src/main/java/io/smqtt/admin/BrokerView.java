@@ -4,39 +4,67 @@ package io.smqtt.admin;
 import io.smqtt.Broker;
 import io.smqtt.BrokerClosedException;
 import io.smqtt.BrokerModule;
-import io.smqtt.ClientDetails;
-import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
+import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.session.WaitingMessage;
+import io.smqtt.spi.Alarm;
+import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
+import io.smqtt.transport.Listeners;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The operator's view of one broker, as records. {@code ctl}, the management port and the actuator endpoint show it. It is a
- * module of the broker. No answer is longer than {@link #MAX_BYTES}. Lists are read on the subscribing thread, never on an
- * event loop of the broker.
+ * module of the broker. Lists are read in parts of at most {@link #MAX_ENTRIES}, on a thread of their own.
  */
 @AnyThread
 public final class BrokerView implements BrokerModule {
 
-    /** Maximum size of an answer as JSON, in bytes. Clients choose identifiers, user names and filters of up to 64 KiB. */
+    /** Maximum size of an explanation as JSON, in bytes. Clients choose identifiers and filters of up to 64 KiB. */
     public static final int MAX_BYTES = 8 << 20;
 
     /** Maximum number of entries of a list. */
     public static final int MAX_ENTRIES = 10_000;
 
+    /** The name of a broker that is not a node of a cluster. */
+    public static final String ALONE = "smqtt";
+
+    /** Topics below it are the broker's own: no operator sees or changes their messages by topic. */
+    private static final String HIDDEN = "$smqtt/";
+
+    /** Lists are read on one thread of their own, one after the other. */
+    private static final int WAITING_LISTS = 64;
+
     private volatile @Nullable Core core;
     private volatile boolean running;
+    private final Scheduler lists = Schedulers.newBoundedElastic(1, WAITING_LISTS, "smqtt-management-lists", 60, true);
 
     /** Creates the view of a broker that is about to start. */
     public BrokerView() {}
@@ -56,6 +84,7 @@ public final class BrokerView implements BrokerModule {
         return Mono.fromRunnable(() -> {
             running = false;
             core = null;
+            lists.dispose();
         });
     }
 
@@ -84,6 +113,26 @@ public final class BrokerView implements BrokerModule {
             throw new BrokerClosedException("the broker does not run");
         }
         return now;
+    }
+
+    /**
+     * Returns the name of this node.
+     *
+     * @return its name in the cluster; {@link #ALONE} if the broker is not a node of a cluster
+     */
+    public String nodeName() {
+        ClusterStatus status = clusterStatus();
+        return status == null ? ALONE : status.self().nodeId();
+    }
+
+    /**
+     * Returns the version of the program.
+     *
+     * @return the version; {@code dev} if it was not packaged
+     */
+    public String version() {
+        String version = BrokerView.class.getPackage().getImplementationVersion();
+        return version == null ? "dev" : version;
     }
 
     /**
@@ -137,78 +186,39 @@ public final class BrokerView implements BrokerModule {
         return metrics == null ? new HealthReport(running, Map.of()) : metrics.ready();
     }
 
+    /**
+     * Reads the main figures.
+     *
+     * @return the figures; null if the broker has no module with meters
+     */
+    public @Nullable BrokerFigures figures() {
+        MetricsSource metrics = source();
+        return metrics == null ? null : metrics.figures();
+    }
+
+    /**
+     * Returns the alarms of this node.
+     *
+     * @return those that last, then the latest that have ended; none if the broker has no module with health checks
+     */
+    public List<Alarm> alarms() {
+        MetricsSource metrics = source();
+        return metrics == null ? List.of() : metrics.alarms();
+    }
+
+    /**
+     * Reads the traffic of all clients.
+     *
+     * @return packets and bytes since the start
+     * @throws BrokerClosedException if none runs
+     */
+    public Traffic traffic() {
+        return Traffic.of(core().traffic());
+    }
+
     private @Nullable MetricsSource source() {
         Core now = core;
         return now == null ? null : now.metrics();
-    }
-
-    /**
-     * Counts sessions and subscriptions.
-     *
-     * @return the counts at the time of subscription
-     * @throws BrokerClosedException if none runs
-     */
-    public Mono<BrokerSummary> summary() {
-        return broker().clients()
-                .filter(BrokerView::isClient)
-                .collect(Counts::new, Counts::session)
-                .map(counts -> {
-                    forEachSubscription(subscription -> counts.subscriptions++);
-                    return new BrokerSummary(
-                            broker().listeners(), counts.sessions, counts.connected, counts.subscriptions);
-                });
-    }
-
-    /** Running counts of a summary. For one thread. */
-    private static final class Counts {
-
-        private int sessions;
-        private int connected;
-        private int subscriptions;
-
-        private void session(ClientInfo client) {
-            sessions++;
-            connected += client.connected() ? 1 : 0;
-        }
-    }
-
-    /**
-     * Distinguishes clients from in-process consumers.
-     *
-     * @param client a session
-     * @return true for the session of a network client
-     */
-    public static boolean isClient(ClientInfo client) {
-        return !InProcess.isReserved(client.identity().clientId());
-    }
-
-    /**
-     * Lists sessions, online and offline.
-     *
-     * @param limit maximum number of entries, 1 to {@link #MAX_ENTRIES}
-     * @param filter selects sessions
-     * @return the sessions at the time of subscription, in no particular order
-     * @throws BrokerClosedException if none runs
-     */
-    public Mono<Page<ClientInfo>> clients(int limit, Predicate<? super ClientInfo> filter) {
-        return broker().clients()
-                .filter(filter)
-                .collect(
-                        () -> new Page.Builder<ClientInfo, ClientInfo>(
-                                limit, MAX_BYTES, one -> one, SizeLimit::bytesOf),
-                        Page.Builder::add)
-                .map(Page.Builder::build);
-    }
-
-    /**
-     * Returns one session with its subscriptions.
-     *
-     * @param clientId the client identifier
-     * @return the session; empty if there is none
-     * @throws BrokerClosedException if none runs
-     */
-    public Mono<Bounded<ClientDetails>> client(String clientId) {
-        return broker().client(clientId).map(found -> SizeLimit.of(found, MAX_BYTES));
     }
 
     /**
@@ -224,24 +234,6 @@ public final class BrokerView implements BrokerModule {
         return broker().explain(topic, clientId).map(found -> SizeLimit.of(found, MAX_BYTES));
     }
 
-    /**
-     * Lists the subscriptions of this node, without the routes of other nodes.
-     *
-     * @param limit maximum number of entries, 1 to {@link #MAX_ENTRIES}
-     * @param filter selects subscriptions
-     * @return the current subscriptions, weakly consistent, in no particular order; none while no broker runs
-     */
-    public Page<SubscriptionInfo> subscriptions(int limit, Predicate<? super Subscription> filter) {
-        Page.Builder<Subscription, SubscriptionInfo> page =
-                new Page.Builder<>(limit, MAX_BYTES, SubscriptionInfo::of, SizeLimit::bytesOf);
-        forEachSubscription(subscription -> {
-            if (filter.test(subscription)) {
-                page.add(subscription);
-            }
-        });
-        return page.build();
-    }
-
     private void forEachSubscription(Consumer<? super Subscription> visitor) {
         Core now = core;
         if (now != null) {
@@ -251,5 +243,279 @@ public final class BrokerView implements BrokerModule {
                 }
             });
         }
+    }
+
+    /** A list that is read on the thread of lists. */
+    private <T> Mono<T> list(Callable<T> reading) {
+        return Mono.fromCallable(reading)
+                .subscribeOn(lists)
+                .onErrorMap(RejectedExecutionException.class, error -> new BrokerBusyException());
+    }
+
+    /**
+     * Lists a part of the sessions of clients, online and offline.
+     *
+     * @param cut the part
+     * @param filter selects sessions by what is known on any thread: without keep alive, expiry and sizes
+     * @return the part, read on the event loops of the sessions
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Slice<ClientRow>> clients(Cut cut, Predicate<? super ClientRow> filter) {
+        Core now = core();
+        return list(() -> {
+                    Selection<Session> selection = new Selection<>(cut);
+                    for (Session session : now.sessions().all()) {
+                        if (!InProcess.isReserved(session.id()) && filter.test(SessionRows.glance(session))) {
+                            selection.add(Selection.hash(session.id(), null, null), session);
+                        }
+                    }
+                    return selection.build();
+                })
+                .flatMap(found -> SessionRows.read(found.rows(), lists)
+                        .map(rows -> new Slice<>(found.total(), rows, found.last(), found.more())))
+                .onErrorMap(RejectedExecutionException.class, error -> new BrokerBusyException());
+    }
+
+    /**
+     * Returns one session of a client.
+     *
+     * @param clientId the client identifier
+     * @return its row; empty if there is none
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<ClientRow> row(String clientId) {
+        Session session =
+                InProcess.isReserved(clientId) ? null : core().sessions().find(clientId);
+        return session == null
+                ? Mono.empty()
+                : SessionRows.read(List.of(session), Schedulers.immediate())
+                        .flatMap(rows -> rows.isEmpty() ? Mono.empty() : Mono.just(rows.get(0)));
+    }
+
+    private SessionSteering steering(String clientId) {
+        if (InProcess.isReserved(clientId)) {
+            throw new IllegalArgumentException("the consumer of an application is not for operators");
+        }
+        return new SessionSteering(core());
+    }
+
+    /**
+     * Ends the connection of a client.
+     *
+     * @param clientId the client identifier
+     * @param keepSession whether its session remains until it expires
+     * @return whether something was ended; empty if there is no such session
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Boolean> end(String clientId, boolean keepSession) {
+        return steering(clientId).end(clientId, keepSession);
+    }
+
+    /**
+     * Lists the subscriptions of a client.
+     *
+     * @param clientId the client identifier
+     * @return the subscriptions; empty if there is no such session
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<List<SubscriptionInfo>> subscriptionsOf(String clientId) {
+        return steering(clientId).subscriptions(clientId);
+    }
+
+    /**
+     * Subscribes for a client. Access rules do not apply.
+     *
+     * @param clientId the client identifier
+     * @param request the subscription
+     * @return the granted quality of service, or an error; empty if there is no such session
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<ReasonCode> subscribe(String clientId, SubscribeRequest request) {
+        return steering(clientId).subscribe(clientId, request);
+    }
+
+    /**
+     * Ends a subscription of a client.
+     *
+     * @param clientId the client identifier
+     * @param filter the filter, without share name
+     * @param shareName the group of a shared subscription, or null
+     * @return whether there was one; empty if there is no such session
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Boolean> unsubscribe(String clientId, TopicFilter filter, @Nullable String shareName) {
+        return steering(clientId).unsubscribe(clientId, filter, shareName);
+    }
+
+    /**
+     * Lists the oldest messages of a client.
+     *
+     * @param clientId the client identifier
+     * @param inFlight whether those in flight are listed, not those in the queue
+     * @param most maximum number of messages
+     * @return the messages, of a stored queue those in memory; empty if there is no such session
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<List<WaitingMessage>> messagesOf(String clientId, boolean inFlight, int most) {
+        return steering(clientId).messages(clientId, inFlight, most);
+    }
+
+    /**
+     * Lists a part of the subscriptions of this node, without the routes of other nodes.
+     *
+     * @param cut the part
+     * @param filter selects subscriptions
+     * @return the part
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Slice<SubscriptionInfo>> subscriptions(Cut cut, Predicate<? super Subscription> filter) {
+        core();
+        return list(() -> {
+            Selection<Subscription> selection = new Selection<>(cut);
+            forEachSubscription(one -> {
+                if (!InProcess.isReserved(one.subscriber().id()) && filter.test(one)) {
+                    long hash =
+                            Selection.hash(one.subscriber().id(), one.filter().value(), one.shareName());
+                    selection.add(hash, one);
+                }
+            });
+            Slice<Subscription> found = selection.build();
+            List<SubscriptionInfo> rows =
+                    found.rows().stream().map(SubscriptionInfo::of).toList();
+            return new Slice<>(found.total(), rows, found.last(), found.more());
+        });
+    }
+
+    /**
+     * Lists a part of the filters that clients of this node have subscribed to, each once.
+     *
+     * @param cut the part
+     * @param filter selects filters, as a client writes them
+     * @return the part
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Slice<String>> filters(Cut cut, Predicate<? super String> filter) {
+        core();
+        return list(() -> {
+            Set<String> all = new HashSet<>();
+            forEachSubscription(one -> all.add(one.clientFilter()));
+            Selection<String> selection = new Selection<>(cut);
+            all.forEach(one -> {
+                if (filter.test(one)) {
+                    selection.add(Selection.hash(one, null, null), one);
+                }
+            });
+            return selection.build();
+        });
+    }
+
+    /**
+     * Lists a part of the shared groups that have members or waiting messages on this node.
+     *
+     * @param cut the part
+     * @param filter selects groups
+     * @return the part
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Slice<SharedGroupInfo>> sharedGroups(Cut cut, Predicate<? super SharedFilter> filter) {
+        SharedGroups groups = new SharedGroups(core());
+        return list(() -> groups.list(cut, filter));
+    }
+
+    /**
+     * Tells whether a topic is one of the broker's own, whose messages no operator sees or changes by topic.
+     *
+     * @param topic a topic name
+     * @return true below {@code $smqtt/}
+     */
+    public static boolean isHidden(String topic) {
+        return topic.startsWith(HIDDEN);
+    }
+
+    /**
+     * Lists a part of the retained messages, by topic.
+     *
+     * @param filter a topic filter
+     * @param skip number of messages before the part
+     * @param limit maximum number of messages
+     * @return the part; its total is that of all filters
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Slice<ApplicationMessage>> retained(TopicFilter filter, int skip, int limit) {
+        RetainedView view = new RetainedView(core());
+        return list(() -> view.list(filter, skip, limit));
+    }
+
+    /**
+     * Returns the retained message of a topic.
+     *
+     * @param topic a topic name
+     * @return the message; null if there is none
+     * @throws BrokerClosedException if none runs
+     */
+    public @Nullable ApplicationMessage retained(TopicName topic) {
+        return isHidden(topic.value()) ? null : new RetainedView(core()).get(topic);
+    }
+
+    /**
+     * Removes retained messages, on all nodes. Subscribers are not notified.
+     *
+     * @param filter a topic filter
+     * @return the number of removed messages, at most 100,000
+     * @throws BrokerClosedException if none runs
+     */
+    public Mono<Integer> removeRetained(TopicFilter filter) {
+        RetainedView view = new RetainedView(core());
+        return list(() -> view.list(filter, 0, RetainedView.MOST_REMOVED))
+                .flatMapMany(found -> Flux.fromIterable(found.rows()))
+                .concatMap(message -> view.remove(message.topic()).thenReturn(1))
+                .reduce(0, Integer::sum);
+    }
+
+    /**
+     * Returns the wall clock time at which a message was accepted.
+     *
+     * @param message a message of this broker
+     * @return milliseconds since 1970
+     * @throws BrokerClosedException if none runs
+     */
+    public long acceptedAtMillis(ApplicationMessage message) {
+        long ageNanos = core().ticker().nanoTime() - message.acceptedAtNanos();
+        return System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(ageNanos);
+    }
+
+    /**
+     * Describes the listeners, and starts and stops them.
+     *
+     * @return the listeners of the running broker
+     * @throws BrokerClosedException if none runs
+     */
+    public Listeners listeners() {
+        return core().listeners();
+    }
+
+    /**
+     * Returns the configuration.
+     *
+     * @return the configuration of the running broker
+     * @throws BrokerClosedException if none runs
+     */
+    public BrokerConfig config() {
+        return core().config();
+    }
+
+    /**
+     * Counts what exists on this node, without reading lists.
+     *
+     * @return the current counts
+     * @throws BrokerClosedException if none runs
+     */
+    public NodeCounts counts() {
+        Core now = core();
+        return new NodeCounts(
+                now.sessions().all().size(),
+                now.listeners().connectedCount(),
+                now.router().index().ownSize(),
+                now.router().retained().count());
     }
 }

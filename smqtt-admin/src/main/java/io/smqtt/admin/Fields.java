@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.admin;
 
-import io.netty.util.NetUtil;
-import io.smqtt.ClientDetails;
-import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
-import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.HealthReport;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -19,30 +14,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Field names and values of the records of a {@link BrokerView}, in their order. This is the only place that names fields.
+ * Field names and values of explanations, health checks and the state of the cluster, in their order.
  * Values are texts, numbers, booleans, lists, maps, and null where there is no value, so that any JSON library can write them.
  */
 public final class Fields {
 
     private Fields() {}
-
-    /**
-     * Returns the fields of a list.
-     *
-     * @param name the field of the entries
-     * @param page the list
-     * @param fields returns the fields of an entry
-     * @param <T> type of an entry
-     * @return the total, whether the list is truncated, and the entries
-     */
-    public static <T> Map<String, @Nullable Object> of(
-            String name, Page<T> page, Function<? super T, ? extends Map<String, ?>> fields) {
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put("total", page.total());
-        all.put("truncated", page.truncated());
-        all.put(name, page.shown().stream().map(fields).toList());
-        return all;
-    }
 
     /**
      * Returns the fields of an answer that may be truncated.
@@ -59,95 +36,6 @@ public final class Fields {
         if (!bounded.leftOut().isEmpty()) {
             all.put("leftOut", bounded.leftOut());
         }
-        return all;
-    }
-
-    /**
-     * Returns the fields of a summary.
-     *
-     * @param summary the summary
-     * @return its fields
-     */
-    public static Map<String, @Nullable Object> of(BrokerSummary summary) {
-        Map<String, String> bound = new LinkedHashMap<>();
-        summary.listeners()
-                .forEach((name, address) ->
-                        bound.put(name, address.getAddress().getHostAddress() + ":" + address.getPort()));
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put("listeners", bound);
-        all.put("sessions", summary.sessions());
-        all.put("connected", summary.connected());
-        all.put("subscriptions", summary.subscriptions());
-        return all;
-    }
-
-    /**
-     * Returns the fields of a session in a list.
-     *
-     * @param client the session
-     * @return its fields
-     */
-    public static Map<String, @Nullable Object> of(ClientInfo client) {
-        ClientIdentity identity = client.identity();
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put("clientId", identity.clientId());
-        all.put("userName", identity.userName());
-        all.put("connected", client.connected());
-        all.put("address", NetUtil.toSocketAddressString(identity.remoteAddress()));
-        all.put("listener", identity.listener());
-        all.put("version", identity.version().name());
-        all.put("bridge", identity.bridge());
-        all.put("subscriptions", client.subscriptions());
-        all.put("inFlight", client.inFlight());
-        all.put("queued", client.queued());
-        return all;
-    }
-
-    /**
-     * Returns the fields of a session. Times are in seconds; null for no keep alive and for a session that never expires.
-     *
-     * @param details the session
-     * @return its fields, those of a list first
-     */
-    public static Map<String, @Nullable Object> of(ClientDetails details) {
-        Map<String, @Nullable Object> all = of(details.info());
-        all.put("keepAliveSeconds", seconds(details.keepAlive()));
-        all.put("sessionExpirySeconds", seconds(details.sessionExpiry()));
-        all.put("stored", details.stored());
-        all.put("sendMaximum", details.sendMaximum());
-        all.put("queuedBytes", details.queuedBytes());
-        all.put("filters", details.subscriptions().stream().map(Fields::of).toList());
-        return all;
-    }
-
-    private static @Nullable Long seconds(@Nullable Duration duration) {
-        return duration == null ? null : duration.toSeconds();
-    }
-
-    private static Map<String, @Nullable Object> of(ClientDetails.Filter filter) {
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put("filter", filter.filter());
-        all.put("qos", filter.maximumQos().level());
-        all.put("noLocal", filter.noLocal());
-        all.put("retainAsPublished", filter.retainAsPublished());
-        all.put("identifier", filter.identifier());
-        return all;
-    }
-
-    /**
-     * Returns the fields of a subscription in a list.
-     *
-     * @param subscription the subscription
-     * @return its fields; {@code share} for shared ones only
-     */
-    public static Map<String, @Nullable Object> of(SubscriptionInfo subscription) {
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put("subscriber", subscription.subscriber());
-        all.put("filter", subscription.filter());
-        if (subscription.shareName() != null) {
-            all.put("share", subscription.shareName());
-        }
-        all.put("qos", subscription.maximumQos().level());
         return all;
     }
 

@@ -2,14 +2,18 @@
 package io.smqtt.admin;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The fields of a JSON object, read strictly: a field that is missing or of another type throws {@link
- * IllegalArgumentException}, whose message names it. Immutable as long as the object is.
+ * InvalidFieldException}, whose message names it. Immutable as long as the object is.
  *
  * @param node the object
  */
@@ -22,19 +26,82 @@ public record JsonFields(JsonNode node) {
      *
      * @param body the text
      * @return its fields
-     * @throws IllegalArgumentException if it is not one JSON object
+     * @throws InvalidFieldException if it is not one JSON object
      */
     public static JsonFields parse(String body) {
-        JsonNode node;
-        try {
-            node = MAPPER.readTree(body);
-        } catch (JsonProcessingException e) { // the parser's words quote what it read
-            throw new IllegalArgumentException("the body is no JSON");
-        }
+        JsonNode node = read(body);
         if (node == null || !node.isObject()) {
-            throw new IllegalArgumentException("the body must be one JSON object");
+            throw new InvalidFieldException("the body must be one JSON object");
         }
         return new JsonFields(node);
+    }
+
+    /**
+     * Reads the body of a request that has several objects.
+     *
+     * @param body the text
+     * @return the fields of each object
+     * @throws InvalidFieldException if it is not one JSON array of objects
+     */
+    public static List<JsonFields> parseArray(String body) {
+        JsonNode node = read(body);
+        if (node == null || !node.isArray()) {
+            throw new InvalidFieldException("the body must be one JSON array of objects");
+        }
+        List<JsonFields> all = new ArrayList<>();
+        for (JsonNode element : node) {
+            if (!element.isObject()) {
+                throw new InvalidFieldException("the body must be one JSON array of objects");
+            }
+            all.add(new JsonFields(element));
+        }
+        return all;
+    }
+
+    /**
+     * Reads the body of a request that has several texts.
+     *
+     * @param body the text
+     * @return the texts
+     * @throws InvalidFieldException if it is not one JSON array of texts
+     */
+    public static List<String> parseTexts(String body) {
+        JsonNode node = read(body);
+        List<String> all = new ArrayList<>();
+        for (JsonNode element : node == null || !node.isArray() ? List.<JsonNode>of() : node) {
+            all.add(element.isTextual() ? element.textValue() : "");
+        }
+        if (node == null || !node.isArray() || all.contains("")) {
+            throw new InvalidFieldException("the body must be one JSON array of texts");
+        }
+        return all;
+    }
+
+    /**
+     * The fields of maps, lists, texts, numbers, booleans and null.
+     *
+     * @param fields an object
+     * @return its fields
+     */
+    public static JsonFields of(Map<String, ?> fields) {
+        return new JsonFields(MAPPER.valueToTree(fields));
+    }
+
+    /**
+     * The object as maps, lists, texts, numbers, booleans and null.
+     *
+     * @return the fields by name
+     */
+    public Map<String, @Nullable Object> toMap() {
+        return MAPPER.convertValue(node, new TypeReference<Map<String, @Nullable Object>>() {});
+    }
+
+    private static @Nullable JsonNode read(String body) {
+        try {
+            return MAPPER.readTree(body);
+        } catch (JsonProcessingException e) { // the parser's words quote what it read
+            throw new InvalidFieldException("the body is no JSON");
+        }
     }
 
     /**
@@ -52,7 +119,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name its name
      * @return the text
-     * @throws IllegalArgumentException if it is missing or no text
+     * @throws InvalidFieldException if it is missing or no text
      */
     public String text(String name) {
         JsonNode field = field(name);
@@ -67,7 +134,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name its name
      * @return the text; null if the field is missing or null
-     * @throws IllegalArgumentException if it is no text
+     * @throws InvalidFieldException if it is no text
      */
     public @Nullable String textOrNull(String name) {
         return node.path(name).isMissingNode() || node.path(name).isNull() ? null : text(name);
@@ -80,11 +147,11 @@ public record JsonFields(JsonNode node) {
      * @param least the least that it may be
      * @param most the most that it may be
      * @return the integer
-     * @throws IllegalArgumentException if it is missing, no integer, or out of these
+     * @throws InvalidFieldException if it is missing, no integer, or out of these
      */
     public long number(String name, long least, long most) {
         JsonNode field = field(name);
-        if (!field.isIntegralNumber() || !field.canConvertToLong()) {
+        if (!field.canConvertToExactIntegral() || !field.canConvertToLong()) { // 1.0 is an integer, as in JSON Schema
             throw wrong(name, "must be an integer");
         }
         long number = field.longValue();
@@ -99,7 +166,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name its name
      * @return the boolean
-     * @throws IllegalArgumentException if it is missing or no boolean
+     * @throws InvalidFieldException if it is missing or no boolean
      */
     public boolean flag(String name) {
         JsonNode field = field(name);
@@ -114,7 +181,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name the name of the field
      * @return the bytes
-     * @throws IllegalArgumentException if it is missing or not Base64
+     * @throws InvalidFieldException if it is missing or not Base64
      */
     public byte[] bytes(String name) {
         try {
@@ -129,7 +196,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name its name
      * @return its fields
-     * @throws IllegalArgumentException if it is missing or no object
+     * @throws InvalidFieldException if it is missing or no object
      */
     public JsonFields object(String name) {
         JsonNode field = field(name);
@@ -144,7 +211,7 @@ public record JsonFields(JsonNode node) {
      *
      * @param name its name
      * @return the elements; none if the field is missing
-     * @throws IllegalArgumentException if it is no array
+     * @throws InvalidFieldException if it is no array
      */
     public Iterable<JsonNode> elements(String name) {
         JsonNode field = node.path(name);
@@ -152,6 +219,24 @@ public record JsonFields(JsonNode node) {
             throw wrong(name, "must be an array");
         }
         return field;
+    }
+
+    /**
+     * The texts of an array.
+     *
+     * @param name its name
+     * @return the texts; none if the field is missing
+     * @throws InvalidFieldException if it is no array of texts
+     */
+    public List<String> texts(String name) {
+        List<String> all = new ArrayList<>();
+        for (JsonNode element : elements(name)) {
+            if (!element.isTextual()) {
+                throw wrong(name, "must be an array of texts");
+            }
+            all.add(element.textValue());
+        }
+        return all;
     }
 
     private JsonNode field(String name) {
@@ -162,7 +247,7 @@ public record JsonFields(JsonNode node) {
         return field;
     }
 
-    private static IllegalArgumentException wrong(String name, String how) {
-        return new IllegalArgumentException("the field " + name + " " + how);
+    private static InvalidFieldException wrong(String name, String how) {
+        return new InvalidFieldException("the field " + name + " " + how);
     }
 }

@@ -10,63 +10,94 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of the management port, in two classes with a limit each: those whose last request had the token, and all others, health
- * probes included. A class cannot use places of the other one, so no flood of connections blocks a probe. In a full class the connection
- * that has been idle longest is closed. If none is idle, the class without the token closes the connection whose request has taken
- * longest; the class with the token refuses the new request, because its requests do work.
+ * The connections of the management port, in three classes with a limit each, by their last request: known callers, health probes and all
+ * others, to which a connection belongs until its first request. A class cannot use places of another one, so no flood of connections blocks
+ * a probe or a known caller. In a full class the connection that has been idle longest is closed. If none is idle, the connection whose
+ * request has taken longest is closed; among known callers the new request is refused, because their requests do work.
  */
 @AnyThread
 final class ManagementConnections {
 
-    private final Map<Channel, Peer> others = new LinkedHashMap<>(); // ordered by last use; guarded by this
-    private final Map<Channel, Peer> known = new LinkedHashMap<>(); // the same, of those with the token
-    private final int mostOthers;
-    private final int mostKnown;
-    private final LongAdder closedOthers = new LongAdder();
-    private final LongAdder closedKnown = new LongAdder();
+    private final Group known;
+    private final Group probes;
+    private final Group others;
     private final LongAdder refusedKnown = new LongAdder();
+
+    /** Whose request it is. */
+    enum Kind {
+        /** A caller whose token, login or API key is valid. */
+        KNOWN,
+        /** A health probe. */
+        PROBE,
+        /** Anybody else. */
+        OTHER
+    }
 
     /**
      * Creates it without connections.
      *
-     * @param mostOthers maximum number of connections without the token
-     * @param mostKnown maximum number of connections with the token
+     * @param mostOthers maximum number of connections of others
+     * @param mostProbes maximum number of connections of health probes
+     * @param mostKnown maximum number of connections of known callers
      */
-    ManagementConnections(int mostOthers, int mostKnown) {
-        this.mostOthers = mostOthers;
-        this.mostKnown = mostKnown;
+    ManagementConnections(int mostOthers, int mostProbes, int mostKnown) {
+        known = new Group(mostKnown);
+        probes = new Group(mostProbes);
+        others = new Group(mostOthers);
+    }
+
+    /** The connections of one class; guarded by the lock of all. */
+    private static final class Group {
+
+        private final Map<Channel, Peer> peers = new LinkedHashMap<>(); // ordered by last use
+        private final int most;
+        private long closed;
+
+        Group(int most) {
+            this.most = most;
+        }
+
+        boolean isFull() {
+            return peers.size() >= most;
+        }
+
+        @Nullable
+        Channel longestIdle() {
+            for (Map.Entry<Channel, Peer> entry : peers.entrySet()) {
+                if (!entry.getValue().busy) {
+                    return entry.getKey();
+                }
+            }
+            return null;
+        }
+
+        /** Adds a connection and returns the one to close for it, or null. */
+        @Nullable
+        Channel enter(Channel channel, Peer peer) {
+            Channel leaving = null;
+            if (isFull()) {
+                Channel idle = longestIdle();
+                leaving = idle == null ? peers.keySet().iterator().next() : idle;
+                peers.remove(leaving);
+                closed++;
+            }
+            peers.put(channel, peer);
+            return leaving;
+        }
+
+        ManagementStatus.Connections status() {
+            return new ManagementStatus.Connections(peers.size(), closed);
+        }
     }
 
     /** Adds a new connection, for which another one may be closed. */
     void admit(Channel channel) {
         Channel leaving;
         synchronized (this) {
-            leaving = enter(channel, new Peer());
+            leaving = others.enter(channel, new Peer());
         }
         close(leaving);
         channel.closeFuture().addListener(closed -> forget(channel));
-    }
-
-    /** Adds a connection to the others and returns the one to close for it, or null. Call under the lock. */
-    private @Nullable Channel enter(Channel channel, Peer peer) {
-        Channel leaving = null;
-        if (others.size() >= mostOthers) {
-            Channel idle = longestIdle(others);
-            leaving = idle == null ? others.keySet().iterator().next() : idle;
-            others.remove(leaving);
-            closedOthers.increment();
-        }
-        others.put(channel, peer);
-        return leaving;
-    }
-
-    private static @Nullable Channel longestIdle(Map<Channel, Peer> all) {
-        for (Map.Entry<Channel, Peer> entry : all.entrySet()) {
-            if (!entry.getValue().busy) {
-                return entry.getKey();
-            }
-        }
-        return null;
     }
 
     private static void close(@Nullable Channel leaving) {
@@ -75,9 +106,10 @@ final class ManagementConnections {
         }
     }
 
-    private synchronized void forget(Channel channel) {
-        others.remove(channel);
-        known.remove(channel);
+    private synchronized @Nullable Peer forget(Channel channel) {
+        Peer peer = others.peers.remove(channel);
+        peer = peer == null ? probes.peers.remove(channel) : peer;
+        return peer == null ? known.peers.remove(channel) : peer;
     }
 
     /**
@@ -85,33 +117,22 @@ final class ManagementConnections {
      *
      * @return false if the maximum number of requests is in progress and this one must be refused
      */
-    boolean asked(Channel channel, boolean hasToken) {
-        Channel leaving = null;
-        boolean isTaken = true;
+    boolean asked(Channel channel, Kind kind) {
+        Channel leaving;
+        boolean isTaken;
         synchronized (this) {
-            Peer before = others.remove(channel);
-            Peer peer = before == null ? known.remove(channel) : before;
+            Peer peer = forget(channel);
             if (peer == null) {
                 return true; // the connection is being closed
             }
             peer.asked = true;
             peer.busy = true;
-            if (!hasToken) {
-                leaving = enter(channel, peer);
-            } else if (known.size() < mostKnown) {
-                known.put(channel, peer);
-            } else {
-                leaving = longestIdle(known);
-                if (leaving == null) {
-                    refusedKnown.increment();
-                    leaving = enter(channel, peer);
-                    isTaken = false;
-                } else {
-                    known.remove(leaving);
-                    closedKnown.increment();
-                    known.put(channel, peer);
-                }
+            isTaken = kind != Kind.KNOWN || !known.isFull() || known.longestIdle() != null;
+            if (!isTaken) {
+                refusedKnown.increment();
             }
+            Group group = !isTaken || kind == Kind.OTHER ? others : kind == Kind.KNOWN ? known : probes;
+            leaving = group.enter(channel, peer);
         }
         close(leaving);
         return isTaken;
@@ -126,8 +147,9 @@ final class ManagementConnections {
     }
 
     private @Nullable Peer peer(Channel channel) {
-        Peer peer = others.get(channel);
-        return peer == null ? known.get(channel) : peer;
+        Peer peer = others.peers.get(channel);
+        peer = peer == null ? probes.peers.get(channel) : peer;
+        return peer == null ? known.peers.get(channel) : peer;
     }
 
     /** Whether a connection has ever sent a request. */
@@ -137,17 +159,8 @@ final class ManagementConnections {
     }
 
     /** {@return the counts of the moment} */
-    ManagementStatus status() {
-        int openKnown;
-        int openOthers;
-        synchronized (this) {
-            openKnown = known.size();
-            openOthers = others.size();
-        }
-        return new ManagementStatus(
-                new ManagementStatus.Connections(openKnown, closedKnown.sum()),
-                new ManagementStatus.Connections(openOthers, closedOthers.sum()),
-                refusedKnown.sum());
+    synchronized ManagementStatus status() {
+        return new ManagementStatus(known.status(), probes.status(), others.status(), refusedKnown.sum());
     }
 
     /** The state of one connection; guarded by the lock. */

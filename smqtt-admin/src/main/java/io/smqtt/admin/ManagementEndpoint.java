@@ -25,10 +25,9 @@ public interface ManagementEndpoint {
      * @param method {@code GET} or {@code POST}
      * @param path the path without query, not decoded
      * @param parameters the query parameters, decoded; the first value of a repeated one
-     * @param forPeople whether text is requested ({@code Accept: text/plain}), if there is a choice
      * @param body the body in UTF-8, at most 1 MiB; empty if there is none
      */
-    record Request(String method, String path, Map<String, String> parameters, boolean forPeople, String body) {
+    record Request(String method, String path, Map<String, String> parameters, String body) {
 
         /** Copies the parameters. */
         public Request {

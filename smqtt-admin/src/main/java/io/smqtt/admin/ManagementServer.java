@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.admin;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.smqtt.admin.account.Credentials;
+import io.smqtt.admin.api.ApiAnswer;
+import io.smqtt.admin.api.ApiCall;
+import io.smqtt.admin.api.Problem;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
@@ -31,11 +37,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
@@ -56,13 +65,16 @@ final class ManagementServer {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagementServer.class);
 
-    /** Maximum number of connections without the token, health probes included. */
-    private static final int MAX_OTHERS = 64;
+    /** Maximum number of connections of unknown callers, and of new connections. */
+    private static final int MAX_OTHERS = 128;
 
-    /** Maximum number of connections with the token, in addition. */
-    private static final int MAX_KNOWN = 64;
+    /** Maximum number of connections of health probes, in addition. */
+    private static final int MAX_PROBES = 128;
 
-    private static final int MAX_LINE_BYTES = 2_048;
+    /** Maximum number of connections of known callers, in addition. */
+    private static final int MAX_KNOWN = 384;
+
+    private static final int MAX_LINE_BYTES = 16_384;
     private static final int MAX_HEADER_BYTES = 8_192;
     private static final int MAX_BODY_BYTES = 1 << 20;
     private static final Duration IDLE = Duration.ofSeconds(75);
@@ -74,6 +86,9 @@ final class ManagementServer {
 
     private static final Duration BEYOND = Duration.ofSeconds(2);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final InetSocketAddress NO_ADDRESS = InetSocketAddress.createUnresolved("", 0);
+    private static final Problem TOO_LARGE = Problem.bodyTooLarge();
+    private static final Problem TOO_SLOW = Problem.bodyTooSlow();
     private static final String HEALTH = "/health/";
     private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
     private static final String WRONG = "wrong token\n";
@@ -86,12 +101,18 @@ final class ManagementServer {
     private final @Nullable TlsContexts tls;
     private final ManagementToken token;
     private final BrokerView view;
-    private final ManagementConnections connections = new ManagementConnections(MAX_OTHERS, MAX_KNOWN);
+    private final ManagementConnections connections = new ManagementConnections(MAX_OTHERS, MAX_PROBES, MAX_KNOWN);
     private final LogLimiter malformed = new LogLimiter(LOG, Level.WARN, 1);
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private final List<Added> added = new CopyOnWriteArrayList<>();
+    private volatile @Nullable AdminParts mounted;
+    private volatile Predicate<@Nullable String> known = authorization -> false;
     private volatile @Nullable LoopResources loop;
+
+    /** The thread of the port. An answer that another thread sends can overtake the end of its request, which is then not answered. */
+    private volatile Scheduler sending = Schedulers.immediate();
+
     private volatile @Nullable DisposableServer server;
 
     ManagementServer(
@@ -132,10 +153,23 @@ final class ManagementServer {
         added.add(new Added(prefix, endpoint));
     }
 
+    /** Sets how callers with a login or an API key are known. To be called before the port is bound. */
+    void known(Predicate<@Nullable String> test) {
+        known = test;
+    }
+
+    /** Serves the API and the dashboard, too. To be called before the port is bound. */
+    void mount(AdminParts parts) {
+        mounted = parts;
+        known(parts.known());
+    }
+
     Mono<Void> bind() {
         return Mono.defer(() -> {
                     LoopResources own = LoopResources.create("smqtt-management", 1, true);
                     loop = own;
+                    sending = Schedulers.fromExecutor(
+                            own.onServer(nativeTransport).next());
                     return server(own).bind();
                 })
                 .doOnNext(bound -> {
@@ -216,10 +250,14 @@ final class ManagementServer {
         boolean hasToken = token.accepts(authorization);
         AtomicReference<@Nullable Channel> asking = new AtomicReference<>();
         AtomicBoolean isTaken = new AtomicBoolean(true);
-        boolean usesToken = hasToken && !request.fullPath().startsWith(HEALTH); // health needs no token
+        ManagementConnections.Kind kind = request.fullPath().startsWith(HEALTH) // also with the token
+                ? ManagementConnections.Kind.PROBE
+                : hasToken || known.test(authorization)
+                        ? ManagementConnections.Kind.KNOWN
+                        : ManagementConnections.Kind.OTHER;
         request.withConnection(connection -> {
             asking.set(connection.channel());
-            isTaken.set(connections.asked(connection.channel(), usesToken));
+            isTaken.set(connections.asked(connection.channel(), kind));
         });
         Runnable answered = () -> {
             Channel channel = asking.getAndSet(null);
@@ -233,6 +271,11 @@ final class ManagementServer {
 
     private Mono<Void> answer(
             HttpServerRequest request, HttpServerResponse response, boolean hasToken, boolean triedToken) {
+        AdminParts parts = mounted;
+        Mono<ApiAnswer> found = parts == null ? null : parts.answer(call(request));
+        if (found != null) {
+            return found.publishOn(sending).flatMap(answer -> send(request, response, answer));
+        }
         String refusal = !token.exists() ? NONE_SET : triedToken ? WRONG : NEEDED;
         for (Added more : added) {
             if (request.fullPath().startsWith(more.prefix)) {
@@ -254,12 +297,77 @@ final class ManagementServer {
             case "/health/live" -> health(response, view.live(), mayLook);
             case "/health/ready" -> health(response, view.ready(), mayLook);
             case "/metrics" -> mayLook ? metrics(response) : unauthorized(response, refusal);
-            case "/cluster" -> mayLook ? cluster(request, response) : unauthorized(response, refusal);
+            case "/cluster" -> mayLook ? cluster(response) : unauthorized(response, refusal);
             default ->
                 hasToken
                         ? send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n")
                         : unauthorized(response, refusal);
         };
+    }
+
+    private ApiCall call(HttpServerRequest request) {
+        HttpHeaders headers = request.requestHeaders();
+        InetSocketAddress remote = request.remoteAddress();
+        String uri = request.uri();
+        int query = uri.indexOf('?');
+        return new ApiCall(
+                request.method().name(),
+                path(query < 0 ? uri : uri.substring(0, query)),
+                query < 0 ? "" : uri.substring(query + 1),
+                new Credentials(
+                        headers.get(HttpHeaderNames.AUTHORIZATION),
+                        remote == null ? NO_ADDRESS : remote,
+                        headers.get(HttpHeaderNames.HOST),
+                        headers.get(HttpHeaderNames.ORIGIN),
+                        null),
+                headers::get,
+                most -> body(request, most)
+                        .onErrorMap(BodyTooLargeException.class, error -> TOO_LARGE.exception())
+                        .onErrorMap(SlowBodyException.class, error -> TOO_SLOW.exception()));
+    }
+
+    /** The path as it was sent, also of an absolute URI: that of the request is decoded. */
+    private static String path(String uri) {
+        int scheme = uri.startsWith("/") ? -1 : uri.indexOf("://");
+        int slash = scheme < 0 ? 0 : uri.indexOf('/', scheme + 3);
+        return slash < 0 ? "/" : uri.substring(slash);
+    }
+
+    private static Mono<Void> send(HttpServerRequest request, HttpServerResponse response, ApiAnswer answer) {
+        HttpServerResponse begun = response.status(answer.status()).header(HttpHeaderNames.CACHE_CONTROL, "no-store");
+        answer.headers().forEach((name, value) -> begun.responseHeaders().set(name, value));
+        if (!answer.contentType().isEmpty()) {
+            begun.header(HttpHeaderNames.CONTENT_TYPE, answer.contentType());
+        }
+        boolean closes = answer.status() == TOO_LARGE.status() || answer.status() == TOO_SLOW.status();
+        if (closes) { // the rest of the body is not read
+            begun.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        boolean headOnly = request.method().equals(HttpMethod.HEAD);
+        if (answer instanceof ApiAnswer.Stream stream) {
+            return headOnly
+                    ? begun.send()
+                    : begun.send(stream.parts().map(Unpooled::wrappedBuffer), part -> true)
+                            .then();
+        }
+        byte[] body = ((ApiAnswer.Content) answer).body();
+        if (answer.status() != HttpResponseStatus.NO_CONTENT.code()
+                && answer.status() != HttpResponseStatus.NOT_MODIFIED.code()) {
+            begun.header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
+        }
+        return body.length == 0 || headOnly
+                ? begun.send()
+                : begun.sendByteArray(Mono.just(body)).then();
+    }
+
+    private Mono<byte[]> body(HttpServerRequest request, int most) {
+        return request.receive()
+                .asByteArray()
+                .reduceWith(ByteArrayOutputStream::new, (body, part) -> append(body, part, most))
+                .map(ByteArrayOutputStream::toByteArray)
+                .defaultIfEmpty(new byte[0])
+                .timeout(firstRequest)
+                .onErrorMap(TimeoutException.class, error -> new SlowBodyException());
     }
 
     /** Answers a request whose token was checked. */
@@ -278,16 +386,9 @@ final class ManagementServer {
         } catch (IllegalArgumentException e) {
             return send(response, HttpResponseStatus.BAD_REQUEST, TEXT, "the query is not encoded as it must be\n");
         }
-        boolean forPeople = forPeople(request);
-        Mono<String> body = request.receive()
-                .asByteArray()
-                .reduceWith(ByteArrayOutputStream::new, ManagementServer::append)
-                .map(bytes -> bytes.toString(StandardCharsets.UTF_8))
-                .defaultIfEmpty("")
-                .timeout(firstRequest)
-                .onErrorMap(TimeoutException.class, error -> new SlowBodyException());
+        Mono<String> body = body(request, MAX_BODY_BYTES).map(bytes -> new String(bytes, StandardCharsets.UTF_8));
         return body.flatMap(text -> endpoint.answer(
-                        new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, forPeople, text)))
+                        new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, text)))
                 .onErrorResume(BodyTooLargeException.class, error -> {
                     response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                     return Mono.just(ManagementEndpoint.Answer.text(413, "the body is larger than 1 MiB\n"));
@@ -309,8 +410,8 @@ final class ManagementServer {
                         response, HttpResponseStatus.valueOf(answer.status()), answer.contentType(), answer.body()));
     }
 
-    private static ByteArrayOutputStream append(ByteArrayOutputStream body, byte[] part) {
-        if (body.size() + part.length > MAX_BODY_BYTES) {
+    private static ByteArrayOutputStream append(ByteArrayOutputStream body, byte[] part, int most) {
+        if (body.size() + part.length > most) {
             throw new BodyTooLargeException();
         }
         body.writeBytes(part);
@@ -352,18 +453,12 @@ final class ManagementServer {
                 : send(response, HttpResponseStatus.OK, PROMETHEUS, lines);
     }
 
-    private Mono<Void> cluster(HttpServerRequest request, HttpServerResponse response) {
+    private Mono<Void> cluster(HttpServerResponse response) {
         ClusterStatus status = view.clusterStatus();
         if (status == null) {
             return send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker is not a node of a cluster\n");
         }
-        return forPeople(request)
-                ? send(response, HttpResponseStatus.OK, TEXT, PlainText.of(status))
-                : send(response, HttpResponseStatus.OK, JSON, Json.of(Fields.of(status)) + "\n");
-    }
-
-    private static boolean forPeople(HttpServerRequest request) {
-        return request.requestHeaders().contains(HttpHeaderNames.ACCEPT, "text/plain", true);
+        return send(response, HttpResponseStatus.OK, JSON, Json.of(Fields.of(status)) + "\n");
     }
 
     private static Mono<Void> unauthorized(HttpServerResponse response, String text) {

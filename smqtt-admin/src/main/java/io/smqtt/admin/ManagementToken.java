@@ -68,7 +68,8 @@ final class ManagementToken {
         return new ManagementToken(file, own);
     }
 
-    private static boolean isLoopback(String host) {
+    /** Whether the port is bound to loopback only. */
+    static boolean isLoopback(String host) {
         try {
             return InetAddress.getByName(host).isLoopbackAddress();
         } catch (UnknownHostException e) {

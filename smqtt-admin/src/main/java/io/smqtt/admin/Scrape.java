@@ -67,8 +67,14 @@ public record Scrape(Map<String, Double> series, long nanos) {
         return series.keySet().stream().anyMatch(key -> matches(key, name));
     }
 
-    /** The values of a name by one of its labels, added up where others differ, in the order of the label. */
-    Map<String, Double> by(String name, String label) {
+    /**
+     * The values of a name by one of its labels, added up where others differ.
+     *
+     * @param name the name
+     * @param label the label
+     * @return the values in the order of the label
+     */
+    public Map<String, Double> by(String name, String label) {
         Map<String, Double> values = new TreeMap<>();
         String begin = label + "=\"";
         series.forEach((key, value) -> {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.admin;
 
-import io.smqtt.ClientDetails;
-import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,37 +27,6 @@ final class SizeLimit {
 
     private SizeLimit(long room) {
         this.room = room;
-    }
-
-    /** {@return the size of a session in a list} */
-    static long bytesOf(ClientInfo client) {
-        return PART_BYTES
-                + jsonBytes(client.identity().clientId())
-                + jsonBytes(client.identity().userName());
-    }
-
-    /** {@return the size of a subscription in a list} */
-    static long bytesOf(SubscriptionInfo subscription) {
-        return PART_BYTES
-                + jsonBytes(subscription.subscriber())
-                + jsonBytes(subscription.filter())
-                + jsonBytes(subscription.shareName());
-    }
-
-    /** Truncates the subscriptions of a session. */
-    static Bounded<ClientDetails> of(ClientDetails details, long maxBytes) {
-        SizeLimit limit = new SizeLimit(maxBytes - 2 * PART_BYTES - bytesOf(details.info()));
-        List<ClientDetails.Filter> filters =
-                limit.first("filters", details.subscriptions(), filter -> PART_BYTES + jsonBytes(filter.filter()));
-        ClientDetails told = new ClientDetails(
-                details.info(),
-                details.keepAlive(),
-                details.sessionExpiry(),
-                details.stored(),
-                details.sendMaximum(),
-                details.queuedBytes(),
-                filters);
-        return new Bounded<>(told, limit.leftOut);
     }
 
     /** Truncates an explanation. Receivers, filters, and groups with nodes get a third of the size each. */

@@ -12,6 +12,7 @@ import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.PeerQueries;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -41,18 +42,23 @@ final class ManagedBroker implements AutoCloseable {
     }
 
     ManagedBroker(UnaryOperator<BrokerConfigBuilder> config, UnaryOperator<ManagementConfigBuilder> management) {
-        this(config, management, null);
+        this(config, management, new Cluster(null));
     }
 
     /** A broker that takes itself for a node of a cluster. */
     static ManagedBroker in(ClusterStatus cluster) {
-        return new ManagedBroker(builder -> builder, management -> management.sysInterval(Duration.ZERO), cluster);
+        return in(new Cluster(cluster), management -> management);
+    }
+
+    /** The same, with the answers of other nodes. */
+    static ManagedBroker in(Cluster cluster, UnaryOperator<ManagementConfigBuilder> management) {
+        return new ManagedBroker(builder -> builder, all -> management.apply(all.sysInterval(Duration.ZERO)), cluster);
     }
 
     private ManagedBroker(
             UnaryOperator<BrokerConfigBuilder> config,
             UnaryOperator<ManagementConfigBuilder> management,
-            @Nullable ClusterStatus cluster) {
+            Cluster cluster) {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         BrokerConfigBuilder builder = BrokerConfig.builder()
                 .listeners(Map.of("tcp", tcp))
@@ -68,7 +74,7 @@ final class ManagedBroker implements AutoCloseable {
                 .observer(metrics.observer())
                 .module(metrics)
                 .module(module)
-                .module(new Cluster(cluster))
+                .module(cluster)
                 .start()
                 .block(PATIENCE));
     }
@@ -77,8 +83,13 @@ final class ManagedBroker implements AutoCloseable {
      * Makes the broker a node of a cluster, as it seems.
      *
      * @param status how the cluster looks, or null for none
+     * @param peerQueries asks the other nodes, or null if that cannot be
      */
-    record Cluster(@Nullable ClusterStatus status) implements BrokerModule {
+    record Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries) implements BrokerModule {
+
+        Cluster(@Nullable ClusterStatus status) {
+            this(status, null);
+        }
 
         @Override
         public @Nullable Supplier<ClusterStatus> cluster() {

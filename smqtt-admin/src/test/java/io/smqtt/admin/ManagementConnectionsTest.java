@@ -27,11 +27,13 @@ import reactor.core.publisher.Mono;
 class ManagementConnectionsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final int MOST = 64;
+    private static final int MOST = 128;
     private static final String REQUEST = "GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
     private static final String TOKEN = "0123456789abcdef-secret";
     private static final String KNOWN = "Authorization: Bearer " + TOKEN + "\r\n";
+
+    private static final String KEY = "a2V5OnNlY3JldA==";
 
     @TempDir
     Path directory;
@@ -55,6 +57,7 @@ class ManagementConnectionsTest {
         ManagementServer server = new ManagementServer(
                 config.management(), ManagementToken.of(config), new BrokerView(), false, firstRequest);
         server.endpoint("/added/", request -> Mono.just(ManagementEndpoint.Answer.text(200, "ok")));
+        server.known(("Basic " + KEY)::equals);
         servers.add(server);
         server.bind().block(PATIENCE);
         return Objects.requireNonNull(server.address());
@@ -146,6 +149,20 @@ class ManagementConnectionsTest {
     }
 
     @Test
+    void whoHasShownAnApiKeyIsNotClosedForOthers() throws IOException {
+        InetSocketAddress server = serve(PATIENCE);
+        Socket known = open(server);
+        String key = "Authorization: Basic " + KEY + "\r\n";
+        assertThat(ask(known, "/cluster", key)).isTrue();
+        for (int i = 0; i < 2 * MOST; i++) {
+            assertThat(ask(open(server), "/cluster", "Authorization: Basic wrong\r\n"))
+                    .as("connection %d", i)
+                    .isTrue();
+        }
+        assertThat(ask(known, "/cluster", key)).isTrue();
+    }
+
+    @Test
     void whoHasShownTheTokenKeepsNoProbeOut() throws IOException {
         InetSocketAddress server = serve(PATIENCE);
         Socket first = open(server);
@@ -174,36 +191,60 @@ class ManagementConnectionsTest {
 
     @Test
     void whatIsBeingAnsweredWithTheTokenMakesNoRoom() {
-        ManagementConnections connections = new ManagementConnections(2, 2);
+        ManagementConnections connections = new ManagementConnections(2, 2, 2);
         List<EmbeddedChannel> busy = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             EmbeddedChannel channel = new EmbeddedChannel();
             busy.add(channel);
             connections.admit(channel);
-            assertThat(connections.asked(channel, true)).isTrue();
+            assertThat(connections.asked(channel, ManagementConnections.Kind.KNOWN))
+                    .isTrue();
         }
         EmbeddedChannel next = new EmbeddedChannel();
         connections.admit(next);
-        assertThat(connections.asked(next, true)).isFalse();
+        assertThat(connections.asked(next, ManagementConnections.Kind.KNOWN)).isFalse();
         assertThat(connections.status().refusedRequests()).isEqualTo(1);
         connections.answered(next);
 
         connections.answered(busy.get(1));
-        assertThat(connections.asked(next, true)).isTrue();
+        assertThat(connections.asked(next, ManagementConnections.Kind.KNOWN)).isTrue();
         assertThat(busy.get(0).isOpen()).isTrue();
         assertThat(busy.get(1).isOpen()).isFalse();
-        assertThat(connections.status().withToken().closed()).isEqualTo(1);
-        assertThat(connections.status().withToken().open()).isEqualTo(2);
+        assertThat(connections.status().known().closed()).isEqualTo(1);
+        assertThat(connections.status().known().open()).isEqualTo(2);
         assertThat(connections.status().others().open()).isZero();
+    }
+
+    /** Requests that are not answered fill each class; then one of each class is still answered. */
+    @Test
+    void aFullClassTakesNoPlaceOfAnother() {
+        for (ManagementConnections.Kind full : ManagementConnections.Kind.values()) {
+            ManagementConnections connections = new ManagementConnections(2, 2, 2);
+            for (int i = 0; i < 5; i++) {
+                EmbeddedChannel busy = new EmbeddedChannel();
+                connections.admit(busy);
+                connections.asked(busy, full);
+            }
+            for (ManagementConnections.Kind other : ManagementConnections.Kind.values()) {
+                EmbeddedChannel next = new EmbeddedChannel();
+                connections.admit(next);
+                boolean refused = other == full && full == ManagementConnections.Kind.KNOWN;
+                assertThat(connections.asked(next, other))
+                        .as("%s after many of %s", other, full)
+                        .isNotEqualTo(refused);
+                assertThat(next.isOpen()).isTrue();
+                connections.answered(next);
+            }
+        }
     }
 
     @Test
     void whoIsIdleMakesRoomBeforeWhoIsBeingAnswered() {
-        ManagementConnections connections = new ManagementConnections(2, 2);
+        ManagementConnections connections = new ManagementConnections(2, 2, 2);
         EmbeddedChannel asking = new EmbeddedChannel();
         EmbeddedChannel idle = new EmbeddedChannel();
         connections.admit(asking);
-        connections.asked(asking, false);
+        connections.asked(asking, ManagementConnections.Kind.OTHER);
         connections.admit(idle);
 
         EmbeddedChannel next = new EmbeddedChannel();
@@ -211,7 +252,7 @@ class ManagementConnectionsTest {
         assertThat(asking.isOpen()).isTrue();
         assertThat(idle.isOpen()).isFalse();
 
-        connections.asked(next, false);
+        connections.asked(next, ManagementConnections.Kind.OTHER);
         connections.admit(new EmbeddedChannel()); // nobody is idle: a probe comes before answers that nobody reads
         assertThat(asking.isOpen()).isFalse();
         assertThat(next.isOpen()).isTrue();
@@ -234,7 +275,7 @@ class ManagementConnectionsTest {
     void whatIsNoRequestIsRefused() throws IOException {
         InetSocketAddress server = serve(PATIENCE);
         assertThat(refused(server, "\0\1\2 nonsense\r\n\r\n")).startsWith("HTTP/1.1 400 ");
-        assertThat(refused(server, "GET /" + "x".repeat(5_000) + " HTTP/1.1\r\n\r\n"))
+        assertThat(refused(server, "GET /" + "x".repeat(20_000) + " HTTP/1.1\r\n\r\n"))
                 .startsWith("HTTP/1.1 414 ");
         assertThat(refused(server, "GET / HTTP/1.1\r\nx: " + "x".repeat(10_000) + "\r\n\r\n"))
                 .startsWith("HTTP/1.1 431 ");

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useRef, useState } from 'preact/hooks'
+import { asList, get, Problem, type List } from '../api'
+import { Chart } from '../chart'
+import { bytes, count, duration, rate } from '../format'
+import { t, tOr } from '../i18n'
+import { isShown } from '../menu'
+import { link } from '../router'
+import { useStream } from '../stream'
+import { useTheme } from '../theme'
+import { Badge, Card, Failure, Name, Table, Time, useEvery, useLoad } from '../ui'
+
+/** The figures of the moment, as the stream sends them. */
+export interface Monitor {
+  time_stamp: number
+  connections: number
+  live_connections: number
+  subscriptions: number
+  shared_subscriptions: number
+  retained_msg_count: number
+  mqueue: number
+  inflight: number
+  received_msg_rate: number
+  received_bytes_rate: number
+  sent_msg_rate: number
+  sent_bytes_rate: number
+  dropped_msg_rate: number
+  dropped_by_reason: Record<string, { total: number; rate: number }>
+}
+
+export interface Node {
+  node: string
+  node_status: string
+  version: string
+  uptime: number
+  connections: number
+  live_connections: number
+  memory_used: number
+  memory_total: number
+  load1?: number
+}
+
+interface Alarm {
+  name: string
+  node: string
+  message: string
+  activate_at: string
+}
+
+const KEPT = 300
+const REREAD = 10_000
+
+/** Whether this broker does not have the path. */
+const isMissing = (error: unknown) => error instanceof Problem && error.status === 404
+
+/** The last minutes of what the stream has sent. */
+function useLive() {
+  const [now, set] = useState<Monitor>()
+  const kept = useRef<Monitor[]>([])
+  useStream('monitor', (event: Monitor) => {
+    kept.current = [...kept.current, event].slice(-KEPT)
+    set(event)
+  })
+  return { now, kept: kept.current }
+}
+
+export function Overview() {
+  const { now, kept } = useLive()
+  const theme = useTheme()
+  const times = kept.map(one => one.time_stamp / 1000)
+  const line = (label: string, value: (one: Monitor) => number) => ({ label, values: kept.map(value) })
+  return (
+    <>
+      <div class="tiles">
+        <Tile label={t('connected')} value={count(now?.live_connections)} to="clients" />
+        <Tile label={t('sessions')} value={count(now?.connections)} to="clients" />
+        <Tile label={t('subscriptions')} value={count(now?.subscriptions)} to="subscriptions" />
+        <Tile label={t('retained')} value={count(now?.retained_msg_count)} to="retained" />
+        <Tile label={t('receivedRate')} value={rate(now?.received_msg_rate)} />
+        <Tile label={t('sentRate')} value={rate(now?.sent_msg_rate)} />
+        <Tile label={t('droppedRate')} value={rate(now?.dropped_msg_rate)} bad={!!now?.dropped_msg_rate} />
+        <Tile label={t('queued')} value={count(now?.mqueue)} />
+      </div>
+      <div class="columns">
+        <Card title={t('messagesPerSecond')}>
+          <Chart
+            label={t('messagesPerSecond')}
+            theme={theme}
+            times={times}
+            lines={[line(t('received'), m => m.received_msg_rate), line(t('sent'), m => m.sent_msg_rate), line(t('dropped'), m => m.dropped_msg_rate)]}
+          />
+        </Card>
+        <Card title={t('bytesPerSecond')}>
+          <Chart
+            label={t('bytesPerSecond')}
+            theme={theme}
+            times={times}
+            format={bytes}
+            lines={[line(t('received'), m => m.received_bytes_rate), line(t('sent'), m => m.sent_bytes_rate)]}
+          />
+        </Card>
+      </div>
+      <Nodes />
+      <div class="columns">
+        <Drops now={now} />
+        <Alarms />
+      </div>
+    </>
+  )
+}
+
+function Tile(props: { label: string; value: string; to?: string; bad?: boolean }) {
+  return (
+    <div class={props.bad ? 'tile bad' : 'tile'}>
+      <span>{props.to && isShown(props.to) ? <a href={link([props.to])}>{props.label}</a> : props.label}</span>
+      <strong>{props.value}</strong>
+    </div>
+  )
+}
+
+function Drops({ now }: { now?: Monitor }) {
+  const rows = now && Object.entries(now.dropped_by_reason).filter(([, drops]) => drops.total > 0)
+  return (
+    <Card title={t('drops')}>
+      <Table
+        label={t('drops')}
+        rows={rows}
+        id={([reason]) => reason}
+        columns={[
+          { head: t('reason'), cell: ([reason]) => tOr(`drop.${reason}`, reason) },
+          { head: t('perSecond'), cell: ([, drops]) => rate(drops.rate), number: true },
+          { head: t('total'), cell: ([, drops]) => count(drops.total), number: true },
+        ]}
+      />
+    </Card>
+  )
+}
+
+export function Nodes() {
+  const first = useLoad(signal => get<Node[]>('nodes', {}, signal))
+  useEvery(REREAD, first.reload)
+  if (isMissing(first.error)) return null
+  return (
+    <Card title={t('nodes')}>
+      <Failure error={first.error} />
+      <Table
+        label={t('nodes')}
+        rows={first.value}
+        id={node => node.node}
+        columns={[
+          { head: t('node'), cell: node => <Name text={node.node} /> },
+          {
+            head: t('state'),
+            cell: node => <Badge kind={node.node_status === 'running' ? 'good' : 'bad'}>{tOr(`state.${node.node_status}`, node.node_status)}</Badge>,
+          },
+          { head: t('version'), cell: node => node.version || '–' },
+          { head: t('uptime'), cell: node => duration(node.uptime / 1000), number: true },
+          { head: t('connected'), cell: node => count(node.live_connections), number: true },
+          { head: t('sessions'), cell: node => count(node.connections), number: true },
+          { head: t('load'), cell: node => rate(node.load1), number: true },
+          { head: t('memory'), cell: node => `${bytes(node.memory_used)} / ${bytes(node.memory_total)}`, number: true },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Alarms() {
+  const loaded = useLoad(signal => get<Alarm[] | List<Alarm>>('alarms', { activated: true }, signal))
+  useEvery(REREAD, loaded.reload)
+  if (isMissing(loaded.error)) return null
+  return (
+    <Card title={t('alarms')}>
+      <Failure error={loaded.error} />
+      <Table
+        label={t('alarms')}
+        rows={loaded.value && asList(loaded.value).data}
+        columns={[
+          { head: t('alarm'), cell: alarm => <Badge kind="bad">{alarm.name}</Badge> },
+          { head: t('node'), cell: alarm => <Name text={alarm.node} /> },
+          { head: t('message'), cell: alarm => <Name text={alarm.message} /> },
+          { head: t('since'), cell: alarm => <Time at={alarm.activate_at} /> },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin.account;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.smqtt.spi.ClientNetwork;
+import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets logins wait after wrong ones: a minute after the last free one, and twice as long after each further one, up to a quarter of an hour.
+ * A quarter of an hour without a login ends that. Wrong logins are counted for a user at an address (IPv6: a /64 network), for an address,
+ * and for a user. Where a user has logged in, only the first count is applied: so neither others at the same address nor others elsewhere who
+ * try the user's name keep the user out. At most 10,000 of each are known.
+ */
+@AnyThread
+final class WrongLogins {
+
+    /** Wrong logins of a user at an address before the next one waits. */
+    static final int FREE = 5;
+
+    /** The same of an address, of all users. */
+    static final int FREE_OF_ADDRESS = 50;
+
+    /** The same of a user, at all addresses. */
+    static final int FREE_OF_USER = 100;
+
+    private static final int MAXIMUM = 10_000;
+    private static final int MAX_NAME = 100;
+    private static final Duration FIRST_WAIT = Duration.ofMinutes(1);
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(15);
+    private static final int MAX_DOUBLINGS = 4;
+    private static final Duration REMEMBERED = Duration.ofDays(30);
+
+    private final Ticker ticker;
+    private final Cache<Place, Wrong> byPlace;
+    private final Cache<Object, Wrong> byNetwork;
+    private final Cache<String, Wrong> byUser;
+    private final Cache<Place, Boolean> succeeded;
+
+    /** The wrong logins of a key, and until when the next one waits. */
+    private record Wrong(int count, long untilNanos) {}
+
+    /**
+     * A user at an address.
+     *
+     * @param user the name; empty if no user can have it
+     * @param network the address or network
+     */
+    record Place(String user, Object network) {
+
+        static Place of(String user, @Nullable InetAddress address) {
+            return new Place(user.length() > MAX_NAME ? "" : user, address == null ? "" : ClientNetwork.of(address));
+        }
+    }
+
+    WrongLogins(Ticker ticker) {
+        this.ticker = ticker;
+        byPlace = cache(ticker);
+        byNetwork = cache(ticker);
+        byUser = cache(ticker);
+        succeeded = Caffeine.newBuilder()
+                .maximumSize(MAXIMUM)
+                .expireAfterWrite(REMEMBERED)
+                .ticker(ticker::nanoTime)
+                .executor(Runnable::run)
+                .build();
+    }
+
+    private static <K> Cache<K, Wrong> cache(Ticker ticker) {
+        return Caffeine.newBuilder()
+                .maximumSize(MAXIMUM)
+                .expireAfterWrite(LONGEST_WAIT)
+                .ticker(ticker::nanoTime)
+                .executor(Runnable::run)
+                .build();
+    }
+
+    /** How long a login has to wait; null if it need not. */
+    @Nullable
+    Duration wait(Place place) {
+        long left = left(byPlace.getIfPresent(place), FREE);
+        if (!hasSucceeded(place)) {
+            left = Math.max(left, left(byNetwork.getIfPresent(place.network), FREE_OF_ADDRESS));
+            left = Math.max(left, left(byUser.getIfPresent(place.user), FREE_OF_USER));
+        }
+        return left <= 0 ? null : Duration.ofNanos(left).plusSeconds(1).truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    private long left(@Nullable Wrong wrong, int free) {
+        return wrong == null || wrong.count < free ? 0 : wrong.untilNanos - ticker.nanoTime();
+    }
+
+    private boolean hasSucceeded(Place place) {
+        return succeeded.getIfPresent(place) != null;
+    }
+
+    /**
+     * Counts a login before its password is checked, so that many at a time are counted, too. Where the user has logged in before, the counts of
+     * the address and of the user are neither applied nor changed: an own account must not end the wait of others at its address.
+     */
+    void begin(Place place) {
+        count(byPlace, place, FREE);
+        if (!hasSucceeded(place)) {
+            count(byNetwork, place.network, FREE_OF_ADDRESS);
+            count(byUser, place.user, FREE_OF_USER);
+        }
+    }
+
+    private <K> void count(Cache<K, Wrong> all, K key, int free) {
+        long now = ticker.nanoTime();
+        all.asMap().merge(key, new Wrong(1, now), (before, one) -> {
+            int count = before.count + 1;
+            Duration wait = FIRST_WAIT.multipliedBy(1L << Math.min(Math.max(count - free, 0), MAX_DOUBLINGS));
+            return new Wrong(count, now + Math.min(wait.toNanos(), LONGEST_WAIT.toNanos()));
+        });
+    }
+
+    /** The password was right. */
+    void succeeded(Place place) {
+        cancel(place);
+        succeeded.put(place, true);
+    }
+
+    /**
+     * The password was right, or was not checked. Earlier wrong logins stay counted: else who has one password could try as many others as he
+     * likes.
+     */
+    void cancel(Place place) {
+        uncount(byPlace, place);
+        if (!hasSucceeded(place)) {
+            uncount(byNetwork, place.network);
+            uncount(byUser, place.user);
+        }
+    }
+
+    private <K> void uncount(Cache<K, Wrong> all, K key) {
+        all.asMap().computeIfPresent(key, (same, before) -> new Wrong(before.count - 1, ticker.nanoTime()));
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin.ban;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.admin.object.Expected;
+import io.smqtt.admin.object.LiveObject;
+import io.smqtt.admin.object.LiveObjects;
+import io.smqtt.admin.object.ObjectKind;
+import io.smqtt.admin.object.ObjectLimits;
+import io.smqtt.admin.object.ObjectRefusedException;
+import io.smqtt.admin.object.ObjectWatcher;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.Session;
+import io.smqtt.spi.Bans;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** The bans of all nodes, as this node applies them: it refuses clients, disconnects those that are connected, and deletes what has ended. */
+@AnyThread
+public final class BanPart implements BrokerModule {
+
+    /** The limits of bans. */
+    static final ObjectLimits LIMITS = new ObjectLimits(10_000, 8 << 10, 8 << 20);
+
+    /** Maximum number of bans by a regular expression. */
+    static final int MAX_PATTERNS = 100;
+
+    /**
+     * Maximum number of steps of all regular expressions together. Each of them can cost a comparison with each character of an identifier, on
+     * the event loop of a client that is not authenticated yet.
+     */
+    static final int MAX_STEPS = 4_096;
+
+    /** Maximum number of bans by a network. */
+    static final int MAX_NETWORKS = 1_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(BanPart.class);
+    private static final int AT_ONCE = 100;
+    private static final long EXPIRY_SECONDS = 60;
+    private static final String EXPIRY = "expiry";
+
+    private final InstantSource clock;
+    private final BanTable table;
+    private final ObjectKind<Ban> bans;
+    private final Scheduler worker = Schedulers.newSingle("smqtt-bans", true);
+    private final AtomicBoolean sweeps = new AtomicBoolean();
+    private volatile @Nullable Core core;
+    private @Nullable Disposable expiry; // of start and stop
+
+    /**
+     * Creates the bans of a node.
+     *
+     * @param objects keeps them
+     * @param clock the time of their ends
+     */
+    public BanPart(LiveObjects objects, InstantSource clock) {
+        this.clock = clock;
+        table = new BanTable(clock);
+        bans = objects.kind("ban", new BanFormat(), LIMITS, BanPart::checkPatterns);
+        bans.watch(new Watcher());
+    }
+
+    /** Limits what CONNECT looks at one after the other. */
+    private static void checkPatterns(Map<String, Ban> before, Map<String, Ban> after) {
+        check(before, after, false, MAX_PATTERNS);
+        check(before, after, true, MAX_NETWORKS);
+        long steps = steps(after);
+        if (steps > MAX_STEPS && steps > steps(before)) {
+            throw new IllegalArgumentException("the regular expressions of all bans have at most " + MAX_STEPS
+                    + " characters with their repetitions written out");
+        }
+    }
+
+    private static long steps(Map<String, Ban> all) {
+        return all.values().stream()
+                .filter(ban -> ban.as().isPattern() && ban.as() != BanKind.PEERHOST_NET)
+                .mapToLong(ban -> BanPattern.steps(ban.who()))
+                .sum();
+    }
+
+    private static void check(Map<String, Ban> before, Map<String, Ban> after, boolean networks, int most) {
+        long count = count(after, networks);
+        if (count > most && count > count(before, networks)) {
+            throw new IllegalArgumentException(
+                    "there are at most " + most + " bans by " + (networks ? "networks" : "regular expressions"));
+        }
+    }
+
+    private static long count(Map<String, Ban> all, boolean networks) {
+        return all.values().stream()
+                .filter(ban -> ban.as().isPattern() && networks == (ban.as() == BanKind.PEERHOST_NET))
+                .count();
+    }
+
+    /** The bans that CONNECT looks up. */
+    @Override
+    public Bans bans() {
+        return table;
+    }
+
+    /** The bans as objects, also those that have ended and are not deleted yet. */
+    ObjectKind<Ban> objects() {
+        return bans;
+    }
+
+    InstantSource clock() {
+        return clock;
+    }
+
+    /** Applies bans on this node. */
+    private final class Watcher implements ObjectWatcher<Ban> {
+
+        @Override
+        public void changed(LiveObject<Ban> object) {
+            table.put(object.value());
+            if (sweeps.compareAndSet(false, true)) {
+                worker.schedule(BanPart.this::sweep);
+            }
+        }
+
+        @Override
+        public void removed(String id) {
+            int colon = id.indexOf(':');
+            table.remove(BanKind.of(id.substring(0, colon)), id.substring(colon + 1));
+        }
+    }
+
+    @Override
+    public Mono<Void> start(Core started) {
+        return Mono.fromRunnable(() -> {
+            core = started;
+            expiry = worker.schedulePeriodically(this::deleteEnded, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
+        });
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.fromRunnable(() -> {
+            if (expiry != null) {
+                expiry.dispose();
+            }
+            worker.dispose();
+        });
+    }
+
+    /** Disconnects clients that are banned by now. One sweep follows any number of changes. */
+    private void sweep() {
+        sweeps.set(false); // before reading: later changes need another one
+        Core started = core;
+        if (started == null) {
+            return;
+        }
+        Flux.fromIterable(started.sessions().all())
+                .filter(session -> session.isOnline() && isBanned(session))
+                .subscribeOn(worker) // and so are further ones taken there, not on event loops
+                .flatMap(this::disconnect, AT_ONCE)
+                .count()
+                .subscribe(
+                        count -> LOG.debug("{} banned clients were disconnected", count),
+                        error -> LOG.warn("banned clients may still be connected", error));
+    }
+
+    private boolean isBanned(Session session) {
+        ClientIdentity client = session.client();
+        return table.isBanned(client.clientId(), client.userName(), client.remoteAddress());
+    }
+
+    private Mono<Boolean> disconnect(Session session) {
+        return Mono.create(sink -> {
+            try {
+                session.execute(() -> {
+                    PacketSink connection = session.sink();
+                    boolean banned = connection != null && isBanned(session); // another client may have taken over
+                    if (connection != null && banned) {
+                        connection.disconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+                    }
+                    sink.success(banned);
+                });
+            } catch (RejectedExecutionException e) { // the broker stops
+                sink.success();
+            }
+        });
+    }
+
+    /** Deletes bans that have ended. All nodes do so, with the same result. */
+    void deleteEnded() {
+        List<LiveObject<Ban>> ended = bans.list().stream()
+                .filter(object -> object.value().hasEnded(clock.instant()))
+                .toList();
+        Flux.fromIterable(ended)
+                .concatMap(object -> bans.delete(object.id(), Expected.version(object.version()), EXPIRY)
+                        .onErrorResume(ObjectRefusedException.class, refused -> Mono.empty())) // another node was first
+                .subscribe(done -> {}, error -> LOG.debug("bans that have ended are not deleted yet", error));
+    }
+}

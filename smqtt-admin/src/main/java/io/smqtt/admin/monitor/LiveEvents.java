@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin.monitor;
+
+import io.smqtt.admin.Json;
+import io.smqtt.thread.AnyThread;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Server-sent events, one per topic and interval. Each is computed once and shared by all readers; without readers nothing is computed. A
+ * reader that does not take its events is cut off.
+ */
+@AnyThread
+final class LiveEvents {
+
+    /** Maximum number of readers. */
+    static final int MAX_READERS = 32;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LiveEvents.class);
+    private static final byte[] BEGIN = ": smqtt\n\n".getBytes(StandardCharsets.US_ASCII);
+
+    private final Monitor monitor;
+    private final long intervalMillis;
+    private final Map<String, Function<? super Monitor.Pair, Object>> topics;
+    private final Set<Reader> readers = new LinkedHashSet<>(); // guarded by this
+    private @Nullable Disposable task; // guarded by this
+
+    /** Owned by the task. */
+    private @Nullable Reading last;
+
+    /**
+     * Creates it without readers.
+     *
+     * @param monitor reads the figures
+     * @param topics makes the value of each topic, as maps and lists, from two readings
+     * @param intervalMillis the time between two events of a topic
+     */
+    LiveEvents(Monitor monitor, Map<String, Function<? super Monitor.Pair, Object>> topics, long intervalMillis) {
+        this.monitor = monitor;
+        this.intervalMillis = intervalMillis;
+        this.topics = Map.copyOf(topics);
+    }
+
+    /** The names of all topics. */
+    Set<String> topics() {
+        return topics.keySet();
+    }
+
+    /** Tells whether there is room for another reader. */
+    synchronized boolean hasRoom() {
+        return readers.size() < MAX_READERS;
+    }
+
+    /** The number of readers. */
+    synchronized int readers() {
+        return readers.size();
+    }
+
+    /** Tells whether events are computed. */
+    synchronized boolean isTicking() {
+        return task != null;
+    }
+
+    /**
+     * The events of some topics, from the subscription on.
+     *
+     * @param wanted names of topics
+     * @return parts of the stream; an error for a reader that is too slow
+     */
+    Flux<byte[]> of(Set<String> wanted) {
+        return Flux.create(
+                sink -> {
+                    Reader reader = new Reader(wanted, sink);
+                    sink.onDispose(() -> leave(reader));
+                    sink.next(BEGIN);
+                    enter(reader);
+                },
+                FluxSink.OverflowStrategy.ERROR);
+    }
+
+    /**
+     * A reader.
+     *
+     * @param topics the names of its topics
+     * @param sink fails when there is an event and the reader wants none
+     */
+    private record Reader(Set<String> topics, FluxSink<byte[]> sink) {
+
+        void read(Map<String, byte[]> events) {
+            byte[] part = part(events, topics);
+            if (part.length > 0) {
+                sink.next(part);
+            }
+        }
+    }
+
+    private static byte[] part(Map<String, byte[]> events, Set<String> wanted) {
+        List<byte[]> parts = new ArrayList<>();
+        for (String name : wanted) {
+            byte[] event = events.get(name);
+            if (event != null) {
+                parts.add(event);
+            }
+        }
+        if (parts.size() == 1) {
+            return parts.get(0);
+        }
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        parts.forEach(all::writeBytes);
+        return all.toByteArray();
+    }
+
+    private synchronized void enter(Reader reader) {
+        readers.add(reader);
+        if (task == null) {
+            task = Schedulers.boundedElastic()
+                    .schedulePeriodically(this::tick, 0, intervalMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private synchronized void leave(Reader reader) {
+        readers.remove(reader);
+        if (readers.isEmpty() && task != null) {
+            task.dispose();
+            task = null;
+        }
+    }
+
+    private synchronized List<Reader> present() {
+        return List.copyOf(readers);
+    }
+
+    private void tick() {
+        try {
+            List<Reader> present = present();
+            Set<String> wanted = new LinkedHashSet<>();
+            present.forEach(reader -> wanted.addAll(reader.topics));
+            Monitor.Pair figures = figures();
+            Map<String, byte[]> events = new LinkedHashMap<>();
+            for (String name : wanted) {
+                Function<? super Monitor.Pair, Object> topic = topics.get(name);
+                if (topic != null) {
+                    events.put(name, event(name, topic.apply(figures)));
+                }
+            }
+            present.forEach(reader -> reader.read(events));
+        } catch (RuntimeException e) {
+            LOG.warn("live figures are missing", e);
+        }
+    }
+
+    /** The figures since the last event; after a pause, since the last sample of the history. */
+    private Monitor.Pair figures() {
+        Reading before = last;
+        Monitor.Pair current = monitor.current();
+        last = current.now();
+        return before == null || current.now().secondsSince(before) > 2e-3 * intervalMillis
+                ? current
+                : new Monitor.Pair(before, current.now());
+    }
+
+    private static byte[] event(String name, Object value) {
+        ByteArrayOutputStream event = new ByteArrayOutputStream();
+        event.writeBytes(("event: " + name + "\ndata: ").getBytes(StandardCharsets.US_ASCII));
+        event.writeBytes(Json.bytesOf(value));
+        event.writeBytes(new byte[] {'\n', '\n'});
+        return event.toByteArray();
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.admin.ApiBroker.Reply;
+import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.SampleCluster;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** Lists of a node n1 whose peer n2 answers, and whose peer n"3, the first by name, does not. */
+class ListsInClusterTest {
+
+    private static final String SILENT = "n\"3";
+    private static final String TWO_ROWS =
+            "{\"answer\":{\"total\":2,\"last\":\"5\",\"more\":false,\"rows\":[{\"clientid\":\"far-1\"},{\"clientid\":\"far-2\"}]}}";
+
+    @TempDir
+    Path directory;
+
+    private String answer = TWO_ROWS;
+    private ApiBroker node;
+
+    private final PeerQueries peers = new PeerQueries() {
+
+        @Override
+        public void answer(String name, Function<byte[], Mono<byte[]>> answers) {
+            assertThat(name).isEqualTo("management");
+        }
+
+        @Override
+        public Mono<byte[]> ask(String peer, String name, byte[] question, Duration deadline) {
+            return peer.equals(SILENT)
+                    ? Mono.<byte[]>never().timeout(deadline)
+                    : Mono.just(answer.getBytes(StandardCharsets.UTF_8));
+        }
+    };
+
+    @BeforeEach
+    void start() {
+        node = new ApiBroker(directory, new ManagedBroker.Cluster(SampleCluster.three(), peers));
+        node.client("near-1");
+        node.client("near-2");
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+    }
+
+    private static List<String> clients(JsonNode part) {
+        return part.path("data").findValuesAsText("clientid");
+    }
+
+    private static List<String> incomplete(JsonNode part) {
+        List<String> names = new ArrayList<>();
+        part.path("incomplete").forEach(name -> names.add(name.asText()));
+        return names;
+    }
+
+    @Test
+    void aPageHasWhatTheOthersAnswer() {
+        JsonNode page = node.get("/clients").json();
+
+        assertThat(clients(page)).containsExactlyInAnyOrder("near-1", "near-2", "far-1", "far-2");
+        assertThat(page.path("meta").path("count").asInt()).isEqualTo(4);
+        assertThat(incomplete(page)).containsExactly(SILENT);
+    }
+
+    @Test
+    void aNodeThatDoesNotAnswerLeavesTheOthersTimeForALaterPage() {
+        JsonNode page = node.get("/clients?page=2&limit=2").json();
+
+        assertThat(clients(page)).containsExactly("far-1", "far-2");
+        assertThat(incomplete(page)).containsExactly(SILENT);
+    }
+
+    @Test
+    void aWalkByCursorReachesTheNodesAfterOneThatDoesNotAnswer() {
+        List<String> found = new ArrayList<>();
+        List<String> silent = new ArrayList<>();
+        String cursor = "";
+        do {
+            JsonNode part = node.get("/clients?limit=3&cursor=" + URLEncoder.encode(cursor, StandardCharsets.UTF_8))
+                    .json();
+            found.addAll(clients(part));
+            silent.addAll(incomplete(part));
+            cursor = part.path("meta").path("cursor").asText("");
+        } while (!cursor.isEmpty());
+
+        assertThat(found).containsExactlyInAnyOrder("near-1", "near-2", "far-1", "far-2");
+        assertThat(silent).containsExactly(SILENT);
+    }
+
+    @Test
+    @Timeout(30)
+    void manyClientsAreKickedInTheTimeOfOneAndASilentNodeIsNamed() {
+        String several =
+                IntStream.range(0, 100).mapToObj(i -> "\"near-" + i + '"').collect(Collectors.joining(",", "[", "]"));
+
+        Reply reply = node.post("/clients/kickout/bulk", several);
+
+        assertThat(reply.status()).isEqualTo(503);
+        assertThat(reply.json().path("message").asText()).contains(SILENT);
+        assertThat(clients(node.get("/clients?node=n1").json())).isEmpty();
+    }
+
+    @Test
+    void theFiguresOfAllNodesAreAdded() {
+        answer =
+                "{\"answer\":{\"time_stamp\":9,\"live_connections\":5,\"received_msg_rate\":7,\"cpu\":0.5,\"node_uptime\":1000000,"
+                        + "\"dropped_by_reason\":{\"offline\":{\"total\":3,\"rate\":1.5}}}}";
+
+        JsonNode sum = node.get("/monitor_current").json();
+
+        assertThat(sum.path("live_connections").asInt()).isEqualTo(7);
+        assertThat(sum.path("received_msg_rate").isIntegralNumber()).isTrue();
+        assertThat(sum.path("node_uptime").asInt()).isEqualTo(1_000_000);
+        assertThat(sum.path("dropped_by_reason").path("offline").path("total").asInt())
+                .isEqualTo(3);
+        assertThat(incomplete(sum)).containsExactly(SILENT);
+        assertThat(node.get("/monitor_current/nodes/n2")
+                        .json()
+                        .path("live_connections")
+                        .asInt())
+                .isEqualTo(5);
+        assertThat(node.get("/monitor_current/nodes/n%223").status()).isEqualTo(503);
+        assertThat(node.get("/monitor_current/nodes/n4").status()).isEqualTo(404);
+    }
+
+    @Test
+    void theHistoryOfAnotherNodeIsRead() {
+        answer = "{\"answer\":{\"rows\":[{\"time_stamp\":70000,\"interval\":10,\"received\":3}]}}";
+
+        assertThat(node.get("/monitor?latest=60")
+                        .json()
+                        .path(0)
+                        .path("received")
+                        .asInt())
+                .isEqualTo(3);
+        assertThat(node.get("/monitor/nodes/n2").json()).hasSize(1);
+        assertThat(node.get("/monitor/nodes/n1").json()).isEmpty();
+    }
+
+    /** What a later version may answer to a question that this one asks. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "\u0000\u0001",
+                "[]",
+                "{\"problem\":{\"status\":500,\"code\":\"INTERNAL_ERROR\",\"message\":\"failed\"}}",
+                "{\"problem\":{\"status\":700}}",
+                "{\"problem\":\"unknown call\"}",
+                "{\"answer\":[]}",
+                "{\"answer\":{\"rows\":[],\"more\":true,\"last\":\"at the end\"}}"
+            })
+    void anAnswerThatCannotBeReadIsNone(String unknown) {
+        answer = unknown;
+
+        for (String path : List.of("/clients?cursor=&limit=1000", "/clients?node=n2&cursor=")) {
+            Reply reply = node.get(path);
+            assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+        }
+        JsonNode alone = node.get("/clients?node=n2&cursor=").json();
+        assertThat(clients(alone)).isEmpty();
+        assertThat(incomplete(alone)).containsExactly("n2");
+    }
+
+    @Test
+    void anAnswerWithFurtherFieldsIsRead() {
+        answer = TWO_ROWS.replace("{\"answer\":", "{\"format\":9,\"answer\":")
+                .replace("\"total\"", "\"new\":[],\"total\"");
+
+        assertThat(clients(node.get("/clients?node=n2").json())).containsExactly("far-1", "far-2");
+    }
+}
