@@ -73,6 +73,13 @@ interface BrokerStarter {
         /** {@return the bound address of each listener, in the order of the configuration, and of the management port} */
         Map<String, InetSocketAddress> listeners();
 
+        /**
+         * Shows the configuration at the management port.
+         *
+         * @param config what the broker runs with
+         */
+        default void show(EffectiveConfig config) {}
+
         /** {@return what was read again, and what failed and stays as it was} */
         ReloadResult reload();
 
@@ -95,6 +102,13 @@ interface BrokerStarter {
                 bound.putIfAbsent("management", management);
             }
             return bound;
+        }
+
+        @Override
+        public void show(EffectiveConfig config) {
+            if (admin != null) {
+                admin.configuration(config.values(), config::origin);
+            }
         }
 
         @Override

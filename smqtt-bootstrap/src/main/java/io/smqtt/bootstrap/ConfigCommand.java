@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.admin.account.AccountFiles;
+import io.smqtt.config.ManagementConfig;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,6 +43,9 @@ final class ConfigCommand implements Runnable {
         public Integer call() {
             EffectiveConfig config = options.read(program());
             config.requireChecked(program().modules());
+            ManagementConfig management = config.broker().management();
+            AccountFiles.warnings(management.usersFile(), management.apiKeysFile())
+                    .forEach(warning -> program().err().println("warning: " + warning));
             program()
                     .out()
                     .println("configuration ok, listeners "

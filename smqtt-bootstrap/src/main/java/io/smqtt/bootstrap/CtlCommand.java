@@ -1,200 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/** Asks a running broker over its management port. */
-@Command(name = "ctl", description = "Inspects a running broker through its management port.")
-final class CtlCommand implements Runnable {
+/** The tree of commands that ask and change a running broker through its REST API. */
+final class CtlCommand {
 
-    @Spec
-    @Nullable
-    CommandSpec spec;
+    private CtlCommand() {}
 
-    @Override
-    public void run() {
-        if (spec != null) {
+    /** {@return {@code ctl} with all commands below it} */
+    static CommandLine of(ProgramContext program) {
+        return group(
+                "ctl",
+                "Shows and changes a running broker through its management port. In a cluster lists and actions reach all "
+                        + "nodes.",
+                List.of(
+                        new NodeCommands.Status(program),
+                        new UserCommands.WhoAmI(program),
+                        new NodeCommands.Nodes(program),
+                        new NodeCommands.Stats(program),
+                        new NodeCommands.Metrics(program),
+                        new NodeCommands.Cluster(program),
+                        group(
+                                "clients",
+                                "Shows and ends sessions.",
+                                List.of(
+                                        new ClientCommands.Sessions(program),
+                                        new ClientCommands.Show(program),
+                                        new ClientCommands.Kick(program),
+                                        new ClientCommands.Subscriptions(program),
+                                        new ClientCommands.Subscribe(program),
+                                        new ClientCommands.Unsubscribe(program),
+                                        new ClientCommands.Queue(program),
+                                        new ClientCommands.InFlight(program))),
+                        group(
+                                "bans",
+                                "Shows and changes which clients may not connect.",
+                                List.of(
+                                        new BanCommands.Bans(program),
+                                        new BanCommands.Add(program),
+                                        new BanCommands.Delete(program))),
+                        new RoutingCommands.Subscriptions(program),
+                        new RoutingCommands.Groups(program),
+                        new RoutingCommands.Topics(program),
+                        new RoutingCommands.Explain(program),
+                        new MessageCommands.Publish(program),
+                        group(
+                                "retained",
+                                "Shows and removes retained messages.",
+                                List.of(
+                                        new MessageCommands.Retained(program),
+                                        new MessageCommands.Show(program),
+                                        new MessageCommands.Delete(program))),
+                        group(
+                                "listeners",
+                                "Shows, stops and starts listeners.",
+                                List.of(
+                                        new ListenerCommands.Listeners(program),
+                                        new ListenerCommands.Show(program),
+                                        new ListenerCommands.Start(program),
+                                        new ListenerCommands.Stop(program),
+                                        new ListenerCommands.Restart(program))),
+                        group(
+                                "users",
+                                "Shows and changes users of the API and the dashboard.",
+                                List.of(
+                                        new UserCommands.Users(program),
+                                        new UserCommands.Add(program),
+                                        new UserCommands.Change(program),
+                                        new UserCommands.Delete(program),
+                                        new UserCommands.Password(program))),
+                        group(
+                                "keys",
+                                "Shows and changes API keys.",
+                                List.of(
+                                        new KeyCommands.Keys(program),
+                                        new KeyCommands.Show(program),
+                                        new KeyCommands.Add(program),
+                                        new KeyCommands.Change(program),
+                                        new KeyCommands.Delete(program))),
+                        group(
+                                "trace",
+                                "Records what happens to a client, to the messages of a topic, or to an address.",
+                                List.of(
+                                        new TraceCommands.Traces(program),
+                                        new TraceCommands.Start(program),
+                                        new TraceCommands.Show(program),
+                                        new TraceCommands.Follow(program),
+                                        new TraceCommands.Stop(program),
+                                        new TraceCommands.Download(program),
+                                        new TraceCommands.Delete(program))),
+                        group(
+                                "log",
+                                "Shows and sets the levels of the log of one node.",
+                                List.of(new LogCommands.Loggers(program), new LogCommands.SetLevel(program))),
+                        new ServiceCommands.Alarms(program),
+                        new ServiceCommands.Audit(program),
+                        new ServiceCommands.Config(program),
+                        new ServiceCommands.Reload(program),
+                        new ServiceCommands.Export(program),
+                        new ServiceCommands.Import(program)));
+    }
+
+    private static CommandLine group(String name, String description, List<?> commands) {
+        List<String> names = new ArrayList<>();
+        Group group = new Group(names);
+        CommandSpec spec = CommandSpec.wrapWithoutInspection(group).name(name);
+        spec.usageMessage().description(description);
+        CommandLine line = new CommandLine(spec);
+        group.line = line;
+        for (Object command : commands) {
+            CommandLine sub = command instanceof CommandLine made ? made : new CommandLine(command);
+            names.add(sub.getCommandName());
+            line.addSubcommand(sub);
+        }
+        return line;
+    }
+
+    /** A word that is no command without a further one. */
+    private static final class Group implements Runnable {
+
+        private final List<String> names;
+        private CommandLine line = new CommandLine(CommandSpec.create());
+
+        Group(List<String> names) {
+            this.names = names;
+        }
+
+        @Override
+        public void run() {
             throw new ParameterException(
-                    spec.commandLine(), "ask for what? clients, client, disconnect, explain or cluster");
-        }
-    }
-
-    /** Options that all {@code ctl} commands share: which broker to ask, and how to print the answer. */
-    abstract static class Question implements Callable<Integer> {
-
-        private final ProgramContext program;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
-
-        @Mixin
-        ManagementOptions management = new ManagementOptions();
-
-        @Option(names = "--json", description = "Prints JSON, for scripts.")
-        boolean json;
-
-        Question(ProgramContext program) {
-            this.program = program;
-        }
-
-        abstract String path();
-
-        String method() {
-            return "GET";
-        }
-
-        @Override
-        public Integer call() {
-            ManagementClient client = management.client(options, program);
-            try {
-                String answer = client.ask(method(), path(), json ? "application/json" : "text/plain");
-                program.out().print(answer + (answer.endsWith("\n") ? "" : "\n"));
-                program.out().flush();
-                return ExitCode.OK;
-            } catch (RefusedException e) {
-                program.err().println("smqtt: " + client.base() + " says: " + e.text());
-                return ExitCode.UNEXPECTED;
-            } catch (TokenFileException e) {
-                program.err().println("smqtt: " + e.getMessage());
-                return ExitCode.UNEXPECTED;
-            } catch (IOException e) {
-                program.err().println("smqtt: no answer from " + client.base() + ": " + e.getMessage());
-                return ExitCode.UNEXPECTED;
-            }
-        }
-
-        static String encoded(String value) {
-            return URLEncoder.encode(value, StandardCharsets.UTF_8);
-        }
-    }
-
-    /** Shows the nodes of a cluster. */
-    @Command(
-            name = "cluster",
-            description = "Shows the nodes of the cluster as one node sees them: version, address, weight, routes, "
-                    + "pending frames, repairs. It asks the broker of the configuration, or the one of --url.")
-    static final class Cluster extends Question {
-
-        Cluster(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        String path() {
-            return "/cluster";
-        }
-    }
-
-    /** Lists sessions. */
-    @Command(
-            name = "clients",
-            description = "Lists the sessions of a broker, online and offline; in a cluster those of one node.")
-    static final class Clients extends Question {
-
-        @Option(
-                names = "--match",
-                paramLabel = "TEXT",
-                description = "Shows only clients whose identifier contains this text.")
-        String match = "";
-
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Limits the number of sessions, up to 10000. The default is 100.")
-        int limit = 100;
-
-        Clients(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        String path() {
-            return "/broker/clients?limit=" + limit + "&match=" + encoded(match);
-        }
-    }
-
-    /** Shows one session. */
-    @Command(
-            name = "client",
-            description = "Shows one session: connection, expiry, subscriptions, queue; in a cluster that of one node.")
-    static final class Client extends Question {
-
-        @Parameters(paramLabel = "ID", description = "Is the client identifier.")
-        String id = "";
-
-        Client(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        String path() {
-            return "/broker/client?id=" + encoded(id);
-        }
-    }
-
-    /** Ends a connection. */
-    @Command(
-            name = "disconnect",
-            description = "Disconnects a client (reason code 0x98). Its session ends when it expires.")
-    static final class Disconnect extends Question {
-
-        @Parameters(paramLabel = "ID", description = "Is the client identifier.")
-        String id = "";
-
-        Disconnect(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        String method() {
-            return "POST";
-        }
-
-        @Override
-        String path() {
-            return "/broker/disconnect?id=" + encoded(id);
-        }
-    }
-
-    /** Explains what would become of a message. */
-    @Command(
-            name = "explain",
-            description = "Shows what would happen to a message of QoS 1, without publishing one: matching filters, "
-                    + "receivers, denied receivers, queues, other nodes.")
-    static final class Explain extends Question {
-
-        @Parameters(paramLabel = "TOPIC", description = "Is the topic name, without wildcards.")
-        String topic = "";
-
-        @Option(
-                names = "--client",
-                paramLabel = "ID",
-                description =
-                        "Is the client that would publish it. The default is the broker itself, which may publish "
-                                + "everything.")
-        @Nullable
-        String client;
-
-        Explain(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        String path() {
-            String publisher = client;
-            return "/broker/explain?topic=" + encoded(topic)
-                    + (publisher == null ? "" : "&client=" + encoded(publisher));
+                    line, line.getCommandSpec().qualifiedName() + " needs one of " + String.join(", ", names));
         }
     }
 }

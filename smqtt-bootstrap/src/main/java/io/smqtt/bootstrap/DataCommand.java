@@ -14,8 +14,6 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -102,21 +100,12 @@ final class DataCommand implements Runnable {
             if (Files.exists(path)) {
                 throw new BadDataException(file + " exists already");
             }
-            try (OutputStream out = new BufferedOutputStream(createPrivately(path))) {
+            try (OutputStream out = new BufferedOutputStream(OwnerFile.create(path))) {
                 new DataExport(store, out, progress).run();
             } catch (IOException | RuntimeException e) {
                 Files.deleteIfExists(path);
                 throw e;
             }
-        }
-
-        private static OutputStream createPrivately(Path path) throws IOException {
-            if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-                Files.createFile(
-                        path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-                return Files.newOutputStream(path);
-            }
-            return Files.newOutputStream(path, StandardOpenOption.CREATE_NEW);
         }
     }
 

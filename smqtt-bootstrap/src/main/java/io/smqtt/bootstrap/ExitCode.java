@@ -11,6 +11,7 @@ final class ExitCode {
     static final int UNEXPECTED = 1;
     static final int USAGE = 2;
     static final int BAD_CONFIGURATION = 3;
+    static final int NO_ANSWER = BAD_CONFIGURATION;
     static final int PORT_IN_USE = 4;
     static final int BAD_DATA = 5;
     static final int INTERRUPTED = 130;
@@ -23,10 +24,12 @@ final class ExitCode {
         meanings.put(OK, "All is well.");
         meanings.put(
                 UNEXPECTED,
-                "An unexpected error, a running broker that could not be asked, or a limit that bench found broken.");
+                "An unexpected error, a running broker that refused what ctl asked for or does not have it, or a limit that "
+                        + "bench found broken.");
         meanings.put(USAGE, "Wrong usage: a flag or an argument is unknown, missing or malformed.");
         meanings.put(
-                BAD_CONFIGURATION, "The configuration, or a file that it or the command line names, cannot be used.");
+                BAD_CONFIGURATION,
+                "The configuration, or a file that it or the command line names, cannot be used; or ctl got no answer.");
         meanings.put(PORT_IN_USE, "An address cannot be bound, for instance because the port is in use.");
         meanings.put(
                 BAD_DATA,

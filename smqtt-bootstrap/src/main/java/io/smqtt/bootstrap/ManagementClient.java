@@ -26,11 +26,7 @@ final class ManagementClient {
 
     private static final int PATIENCE_MILLIS = 10_000;
     private static final String MADE_TOKEN = "management.token";
-    private static final String CONTROL = "/broker/";
-    private static final String FORM = "application/x-www-form-urlencoded";
-
-    /** Longer questions are sent as a form: a request's line may have 2,048 bytes there. */
-    private static final int MAX_PATH_CHARS = 1_500;
+    private static final String API = "/api/";
 
     private final URI base;
     private final @Nullable Path tokenFile;
@@ -38,6 +34,7 @@ final class ManagementClient {
     private final @Nullable Path authorities;
     private final boolean pinned;
     private final boolean other;
+    private final @Nullable String authorization;
 
     private ManagementClient(
             URI base,
@@ -45,13 +42,24 @@ final class ManagementClient {
             @Nullable Path tokenFile,
             @Nullable Path madeToken,
             @Nullable Path authorities,
-            boolean pinned) {
+            boolean pinned,
+            @Nullable String authorization) {
         this.base = base;
         this.other = other;
         this.tokenFile = tokenFile;
         this.madeToken = madeToken;
         this.authorities = authorities;
         this.pinned = pinned;
+        this.authorization = authorization;
+    }
+
+    /**
+     * The same broker asked by somebody else.
+     *
+     * @param header the value of the header Authorization, in the place of the token; empty for no header
+     */
+    ManagementClient as(String header) {
+        return new ManagementClient(base, other, tokenFile, madeToken, authorities, pinned, header);
     }
 
     /**
@@ -87,7 +95,8 @@ final class ManagementClient {
                 tokenFile == null ? configured : directory.resolve(tokenFile),
                 url == null ? data.resolve(MADE_TOKEN) : null,
                 pinned && tls != null ? tls.certificate() : trusted,
-                pinned);
+                pinned,
+                null);
     }
 
     private static URI parse(String url) {
@@ -97,7 +106,7 @@ final class ManagementClient {
             String scheme = uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT);
             if (uri.getHost() != null && (scheme.equals("http") || scheme.equals("https"))) {
                 if (uri.getRawUserInfo() != null) {
-                    problem = ", without a user and password: --token-file names the file of the token";
+                    problem = ", without a user and password: --token-file, --user and --api-key say who asks";
                 } else if (uri.getRawQuery() != null || uri.getRawFragment() != null) {
                     problem = ", without ? and #";
                 } else {
@@ -133,11 +142,12 @@ final class ManagementClient {
     /**
      * What somebody between here and the broker would see. Blocks while the host's address is looked up.
      *
-     * @return null if no token goes over a network in the clear, else one sentence for people
+     * @param secret what is sent in the place of the token, for people; null for the token
+     * @return null if no secret goes over a network in the clear, else one sentence for people
      */
     @Nullable
-    String warning() {
-        if (tokenFile == null || !"http".equalsIgnoreCase(base.getScheme())) {
+    String warning(@Nullable String secret) {
+        if (tokenFile == null && secret == null || !"http".equalsIgnoreCase(base.getScheme())) {
             return null;
         }
         try {
@@ -147,7 +157,8 @@ final class ManagementClient {
         } catch (UnknownHostException e) {
             return null; // it will not be asked
         }
-        return "the token goes to " + base + " in the clear; with management.tls there, https keeps it";
+        String sent = secret == null ? "the token" : secret;
+        return sent + " goes to " + base + " in the clear; with management.tls there, https keeps it";
     }
 
     /**
@@ -159,25 +170,51 @@ final class ManagementClient {
      * @throws IOException if there is no answer, or it is none of success; its message is for people
      */
     String get(String path, String accept) throws IOException {
-        return ask("GET", path, accept);
+        return send("GET", path, accept, null);
     }
 
     /**
      * Asks.
      *
-     * @param method of HTTP; a query too long for the line of a request is sent by POST, as a form
+     * @param method of HTTP
      * @param path begins with a slash
      * @param accept the type of the answer that is wanted
+     * @param body JSON; null for none
      * @return the text of the answer
      * @throws RefusedException if the answer is none of success
      * @throws TokenFileException if nobody was asked, because the token cannot be read
      * @throws IOException if there is no answer; its message is for people
      */
-    String ask(String method, String path, String accept) throws IOException {
+    String send(String method, String path, String accept, byte @Nullable [] body) throws IOException {
         String token = token(path);
-        int query = path.length() > MAX_PATH_CHARS ? path.indexOf('?') : -1;
-        URL url =
-                URI.create(base + (query < 0 ? path : path.substring(0, query))).toURL();
+        HttpURLConnection connection = connection(path);
+        connection.setRequestMethod(method);
+        connection.setRequestProperty("Accept", accept);
+        if (authorization != null && !authorization.isEmpty()) {
+            connection.setRequestProperty("Authorization", authorization);
+        } else if (token != null) {
+            connection.setRequestProperty("Authorization", "Bearer " + token);
+        }
+        if (body != null) {
+            connection.setRequestProperty("Content-Type", "application/json");
+            connection.setDoOutput(true);
+            try (var stream = connection.getOutputStream()) {
+                stream.write(body);
+            }
+        }
+        int status = connection.getResponseCode();
+        boolean good = status / 100 == 2;
+        try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
+            String answer = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+            if (!good) {
+                throw new RefusedException(status, answer.strip());
+            }
+            return answer;
+        }
+    }
+
+    private HttpURLConnection connection(String path) throws IOException {
+        URL url = URI.create(base + path).toURL();
         if (!(url.openConnection() instanceof HttpURLConnection connection)) {
             throw new IOException("it is not asked by HTTP");
         }
@@ -187,38 +224,21 @@ final class ManagementClient {
         connection.setConnectTimeout(PATIENCE_MILLIS);
         connection.setReadTimeout(PATIENCE_MILLIS);
         connection.setInstanceFollowRedirects(false); // nobody else is to get the token
-        connection.setRequestMethod(query < 0 ? method : "POST");
-        connection.setRequestProperty("Accept", accept);
-        if (token != null) {
-            connection.setRequestProperty("Authorization", "Bearer " + token);
-        }
-        if (query >= 0) {
-            connection.setRequestProperty("Content-Type", FORM);
-            connection.setDoOutput(true);
-            try (var form = connection.getOutputStream()) {
-                form.write(path.substring(query + 1).getBytes(StandardCharsets.US_ASCII));
-            }
-        }
-        int status = connection.getResponseCode();
-        boolean good = status == HttpURLConnection.HTTP_OK;
-        try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
-            String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-            if (!good) {
-                boolean noToken = status == HttpURLConnection.HTTP_UNAUTHORIZED && token == null && other;
-                throw new RefusedException(
-                        status, body.strip() + (noToken ? " (with --url, --token-file names its file)" : ""));
-            }
-            return body;
-        }
+        return connection;
+    }
+
+    /** Whether a broker of {@code --url} is asked without saying who asks. */
+    boolean isAnonymous() {
+        return other && tokenFile == null && authorization == null;
     }
 
     /** The token that the broker made is for what needs one: to be looked at it may be another broker's than this one's. */
     private @Nullable String token(String path) throws IOException {
         Path file = tokenFile;
-        if (file == null && path.startsWith(CONTROL)) {
+        if (file == null && path.startsWith(API)) {
             file = madeToken;
         }
-        if (file == null) {
+        if (file == null || authorization != null) {
             return null;
         }
         String token;

@@ -51,6 +51,15 @@ final class ManagementOptions {
      * @throws ParameterException if the URL is none of a management port
      */
     ManagementClient client(ConfigOptions options, ProgramContext program) {
+        return client(options, program, null);
+    }
+
+    /**
+     * The same.
+     *
+     * @param secret what is sent in the place of the token, for people; null for the token
+     */
+    ManagementClient client(ConfigOptions options, ProgramContext program, @Nullable String secret) {
         BrokerConfig config = options.load(program).broker();
         try {
             ManagementClient client = ManagementClient.of(
@@ -60,7 +69,7 @@ final class ManagementOptions {
                     authorities,
                     program.directory(),
                     config.storage().dir());
-            String warning = client.warning();
+            String warning = client.warning(secret);
             if (warning != null) {
                 program.err().println("smqtt: " + warning);
             }

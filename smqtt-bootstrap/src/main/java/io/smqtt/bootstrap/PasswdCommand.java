@@ -3,14 +3,10 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.ConfigurationException;
-import java.io.BufferedReader;
-import java.io.Console;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -137,19 +133,11 @@ final class PasswdCommand implements Callable<Integer> {
         if (givenPassword != null) {
             return givenPassword;
         }
-        Console console = System.console();
-        if (console == null) {
-            // Not closed: standard input belongs to the process.
-            BufferedReader input = new BufferedReader(new InputStreamReader(program.in(), StandardCharsets.UTF_8));
-            String line = input.readLine();
-            return line == null ? "" : line;
+        try {
+            return new SecretInput(program).chosen(null);
+        } catch (SecretInput.DifferentException e) {
+            throw usage(String.valueOf(e.getMessage()));
         }
-        char[] first = console.readPassword("Password: ");
-        char[] second = console.readPassword("Again: ");
-        if (first == null || !Arrays.equals(first, second)) {
-            throw usage("the passwords differ");
-        }
-        return new String(first);
     }
 
     private RuntimeException usage(String message) {

@@ -8,6 +8,7 @@ final class RefusedException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
+    private final int status;
     private final String text;
 
     /**
@@ -18,7 +19,13 @@ final class RefusedException extends IOException {
      */
     RefusedException(int status, String text) {
         super("it answered " + status + (text.isEmpty() ? "" : ": " + text));
+        this.status = status;
         this.text = text.isEmpty() ? Integer.toString(status) : text;
+    }
+
+    /** {@return its status code; 0 if nobody was asked, because no request can say it} */
+    int status() {
+        return status;
     }
 
     /** {@return its words, or the status code where there were none} */

@@ -23,7 +23,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
- * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
+ * The command line. Exit codes: 0 all well, 1 unexpected or refused, 2 wrong usage, 3 the configuration cannot be used or no broker answers, 4 a port is
  * in use or an address cannot be bound, 5 the stored data is damaged, in use, of a newer version or on a disk that cannot be used.
  */
 @Command(
@@ -33,9 +33,9 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:All is well.",
-            "1:An unexpected error, or a running broker that could not be asked.",
+            "1:An unexpected error, or a running broker refused what it was asked.",
             "2:Wrong usage.",
-            "3:The configuration cannot be used.",
+            "3:The configuration cannot be used, or the broker of ctl did not answer.",
             "4:An address cannot be bound.",
             "5:The stored data cannot be used."
         },
@@ -46,6 +46,9 @@ public final class SmqttMain implements Runnable {
 
     /** Lets Netty allocate direct memory that Java has not filled with zeros; the manifest opens {@code java.nio} for it. */
     private static final String UNZEROED_MEMORY = "io.netty.tryReflectionSetAccessible";
+
+    /** Java sends a POST again if a kept connection ends; a message would be published twice. */
+    private static final String RETRIED_POST = "sun.net.http.retryPost";
 
     @Spec
     @Nullable
@@ -65,6 +68,7 @@ public final class SmqttMain implements Runnable {
         if (System.getProperty(UNZEROED_MEMORY) == null) {
             System.setProperty(UNZEROED_MEMORY, "true");
         }
+        System.setProperty(RETRIED_POST, "false");
         System.exit(run(ProgramContext.ofProcess(), args));
     }
 
@@ -87,12 +91,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Import(program))
                 .addSubcommand(new DataCommand.Check(program))
                 .addSubcommand(new DataCommand.Backup(program));
-        CommandLine ctl = new CommandLine(new CtlCommand())
-                .addSubcommand(new CtlCommand.Clients(program))
-                .addSubcommand(new CtlCommand.Client(program))
-                .addSubcommand(new CtlCommand.Disconnect(program))
-                .addSubcommand(new CtlCommand.Explain(program))
-                .addSubcommand(new CtlCommand.Cluster(program));
+        CommandLine ctl = CtlCommand.of(program);
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(program))
                 .addSubcommand(config)
@@ -115,13 +114,20 @@ public final class SmqttMain implements Runnable {
         CommandLine bench = BenchCommand.commandLine(program.out(), program.err());
         line.addSubcommand(bench);
         for (CommandLine group : List.of(line, config, data, ctl, bench)) {
-            CommandLine help = HelpCommand.of(group);
-            addHelp(help);
-            group.addSubcommand(help);
+            addHelpCommand(group);
         }
+        ctl.getSubcommands().values().stream()
+                .filter(command -> !command.getSubcommands().isEmpty())
+                .forEach(SmqttMain::addHelpCommand);
         WholeWords.keepIn(line);
         return line.setOut(WholeWords.restoring(program.out()))
                 .setErr(new PrintWriter(program.err(), true, StandardCharsets.UTF_8));
+    }
+
+    private static void addHelpCommand(CommandLine group) {
+        CommandLine help = HelpCommand.of(group);
+        addHelp(help);
+        group.addSubcommand(help);
     }
 
     private static void addHelp(CommandLine line) {

@@ -5,6 +5,7 @@ import io.netty.util.NetUtil;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.message.LogText;
 import io.smqtt.migrate.Migration;
 import io.smqtt.migrate.OldBroker;
@@ -18,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -111,14 +113,26 @@ final class StartCommand implements Callable<Integer> {
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
         program.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
         BrokerStarter.Running broker = running(plan);
+        broker.show(config);
         started.set(broker);
         announce(broker);
-        stop.await();
+        watchHeap(config.broker().storage(), stop, log);
         Duration deadline = config.program().shutdownTimeout();
         log.info("stopping, within {} s", deadline.toSeconds());
         broker.close(deadline);
         log.info("stopped");
         return ExitCode.OK;
+    }
+
+    /** Returns when the program has to stop. */
+    private void watchHeap(StorageConfig storage, CountDownLatch stop, Logger log) throws InterruptedException {
+        HeapRecord record = storage.kind() == StorageConfig.Kind.MEMORY ? null : HeapRecord.in(storage.dir());
+        HeapWatch watch = new HeapWatch(
+                ProgramHeap.ofProcess(), record, program.nanoTime().getAsLong(), log);
+        while (!stop.await(HeapWatch.INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+            watch.look(program.nanoTime().getAsLong());
+        }
+        watch.close();
     }
 
     private BrokerStarter.Running running(Plan plan) {

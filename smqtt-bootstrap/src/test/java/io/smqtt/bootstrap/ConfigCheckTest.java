@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -216,8 +217,32 @@ class ConfigCheckTest {
                 .containsExactly("f.yaml:4: management.influx.password needs influx.user");
     }
 
-    /** The lines of standard error, without the name of the program. */
+    @Test
+    void theFilesOfUsersAndKeysAreReadAndTheirPermissionsLookedAt() throws IOException {
+        Path users = Files.writeString(directory.resolve("users"), "# people\nalice:nothing:viewer\n");
+        Path keys = Files.writeString(directory.resolve("keys"), "exporter:0123456789abcdef:nobody\n");
+        String[] check = {"check", "--set", "management.users-file=users", "--set", "management.api-keys-file=keys"};
+        assertThat(problems(check))
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith(users + ":2: "),
+                        line -> assertThat(line).startsWith(keys + ":1: "));
+
+        Files.writeString(users, "");
+        Files.writeString(keys, "exporter:0123456789abcdef:viewer\n");
+        Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+        Files.setPosixFilePermissions(keys, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(said(ExitCode.OK, check))
+                .containsExactly("warning: management.api-keys-file: " + keys
+                        + " is readable by every user of this machine; change its permissions with chmod 600");
+    }
+
+    /** What is said of a configuration that cannot be used. */
     private List<String> problems(String... arguments) {
+        return said(ExitCode.BAD_CONFIGURATION, arguments);
+    }
+
+    /** The lines of standard error, without the name of the program. */
+    private List<String> said(int expected, String... arguments) {
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         List<String> command = new ArrayList<>(List.of(arguments));
         if (command.get(0).equals("check")) {
@@ -244,7 +269,7 @@ class ConfigCheckTest {
                         System::nanoTime,
                         Set.of("smqtt-persistence", "smqtt-cluster")),
                 command.toArray(String[]::new));
-        assertThat(code).as(err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(code).as(err.toString(StandardCharsets.UTF_8)).isEqualTo(expected);
         return err.toString(StandardCharsets.UTF_8)
                 .lines()
                 .map(line -> line.replaceFirst("^smqtt: ", ""))

@@ -30,7 +30,7 @@ class ManagementClientTest {
 
     private final AtomicReference<String> authorization = new AtomicReference<>();
     private final AtomicReference<String> asked = new AtomicReference<>();
-    private final AtomicReference<String> form = new AtomicReference<>();
+    private final AtomicReference<String> sent = new AtomicReference<>();
     private HttpServer server;
 
     @BeforeEach
@@ -39,8 +39,14 @@ class ManagementClientTest {
         server.createContext("/", exchange -> {
             authorization.set(exchange.getRequestHeaders().getFirst("Authorization"));
             asked.set(exchange.getRequestMethod() + " " + exchange.getRequestURI());
-            form.set(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+            String type = exchange.getRequestHeaders().getFirst("Content-Type");
+            sent.set(type + " " + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
             String path = exchange.getRequestURI().getPath();
+            if (path.endsWith("/gone")) {
+                exchange.sendResponseHeaders(204, -1);
+                exchange.close();
+                return;
+            }
             byte[] body = ("at " + path + "\n").getBytes(StandardCharsets.UTF_8);
             if (path.equals("/away")) {
                 exchange.getResponseHeaders().set("Location", "/cluster");
@@ -95,11 +101,11 @@ class ManagementClientTest {
                 ManagementConfig.builder().port(server.getAddress().getPort()).build();
         ManagementClient own = ManagementClient.of(config, null, null, null, directory, directory);
 
-        own.get("/broker/clients", "text/plain");
+        own.get("/api/v5/clients", "text/plain");
         assertThat(authorization).hasValue("Bearer made");
         own.get("/cluster", "text/plain");
         assertThat(authorization).hasNullValue();
-        client(null).get("/broker/clients", "text/plain"); // of --url
+        client(null).get("/api/v5/clients", "text/plain"); // of --url
         assertThat(authorization).hasNullValue();
     }
 
@@ -109,7 +115,7 @@ class ManagementClientTest {
                 .tokenFile(Files.writeString(directory.resolve("configured"), "other"))
                 .build();
 
-        ManagementClient.of(config, url(), null, null, directory, directory).get("/broker/clients", "text/plain");
+        ManagementClient.of(config, url(), null, null, directory, directory).get("/api/v5/clients", "text/plain");
 
         assertThat(authorization).hasNullValue();
     }
@@ -127,26 +133,36 @@ class ManagementClientTest {
     })
     void aTokenInTheClearOverANetworkIsToldOf(String url, @Nullable String tokenFile, boolean told) {
         String warning = ManagementClient.of(ManagementConfig.defaults(), url, tokenFile, null, directory, directory)
-                .warning();
+                .warning(null);
 
         assertThat(String.valueOf(warning).contains("in the clear")).isEqualTo(told);
     }
 
     @Test
-    void questionsThatAreTooLongForALineAreSentAsAForm() throws IOException {
-        String id = "%C3%A4".repeat(60_000);
+    void aBodyIsSentAsJsonAndAnEmptyAnswerIsSuccess() throws IOException {
+        client(null).send("PUT", "/api/v5/x", "application/json", "{}".getBytes(StandardCharsets.UTF_8));
 
-        client(null).get("/broker/client?id=short", "text/plain");
-        assertThat(asked).hasValue("GET /broker/client?id=short");
-        client(null).get("/broker/client?id=" + id, "text/plain");
-        assertThat(asked).hasValue("POST /broker/client");
-        assertThat(form).hasValue("id=" + id);
+        assertThat(asked).hasValue("PUT /api/v5/x");
+        assertThat(sent).hasValue("application/json {}");
+        assertThat(client(null).send("DELETE", "/api/v5/gone", "application/json", null))
+                .isEmpty();
+        assertThat(asked).hasValue("DELETE /api/v5/gone");
+    }
+
+    @Test
+    void whoAsksMayBeSomebodyElseThanTheToken() throws IOException {
+        Files.writeString(directory.resolve("token"), "a-token\n");
+
+        client("token").as("Basic eA==").get("/api/v5/clients", "application/json");
+        assertThat(authorization).hasValue("Basic eA==");
+        client("token").as("").get("/api/v5/clients", "application/json");
+        assertThat(authorization).hasNullValue();
     }
 
     @Test
     void whyThereIsNoTokenIsToldWithWhatToDo() throws IOException {
         ManagementClient own = ManagementClient.of(ManagementConfig.defaults(), null, null, null, directory, directory);
-        assertThatThrownBy(() -> own.get("/broker/clients", "text/plain"))
+        assertThatThrownBy(() -> own.get("/api/v5/clients", "text/plain"))
                 .isInstanceOf(TokenFileException.class)
                 .hasMessageContainingAll("storage.kind: memory", "management.token-file", "--token-file");
 
@@ -161,7 +177,7 @@ class ManagementClientTest {
     void anythingButSuccessIsToldWithItsText() {
         assertThatThrownBy(() -> client(null).get("/secret", "text/plain"))
                 .isInstanceOf(IOException.class)
-                .hasMessage("it answered 401: at /secret (with --url, --token-file names its file)");
+                .hasMessage("it answered 401: at /secret");
         assertThatThrownBy(() -> client(null).get("/away", "text/plain"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("302");
@@ -204,7 +220,7 @@ class ManagementClientTest {
     void aUrlWithAUserIsRefusedWithWhatToDo() {
         assertThatThrownBy(() -> ManagementClient.of(
                         ManagementConfig.defaults(), "http://user:secret@host:1", null, null, directory, directory))
-                .hasMessageEndingWith(", without a user and password: --token-file names the file of the token")
+                .hasMessageEndingWith(", without a user and password: --token-file, --user and --api-key say who asks")
                 .hasMessageNotContaining("secret");
     }
 }

@@ -202,7 +202,7 @@ class ShownSecretsTest {
         commands.add(List.of("config", "print", "-c", name));
         commands.add(List.of("config", "print", "--format", "properties", "--config", name));
         commands.add(List.of("start", "-vv", "--config", name));
-        commands.add(List.of("ctl", "clients", "--config", name, "--url", "http://127.0.0.1:1"));
+        commands.add(List.of("ctl", "clients", "list", "--config", name, "--url", "http://127.0.0.1:1"));
         for (String key : List.of("access.password-file", "access.acl-file", "management.token-file")) {
             commands.add(List.of("config", "check", "-v", "--set", key + "=" + name));
         }
@@ -240,11 +240,14 @@ class ShownSecretsTest {
                 List.of(SECRET),
                 List.of("help", SECRET),
                 List.of("ctl", SECRET),
-                List.of("ctl", "clients", "--token", SECRET),
-                List.of("ctl", "clients", "--token=" + SECRET),
-                List.of("ctl", "clients", "--url", "http://anna:" + SECRET + "@127.0.0.1:1"),
-                List.of("ctl", "clients", "--url", "http://127.0.0.1:1/?token=" + SECRET),
-                List.of("ctl", "clients", "--json=" + SECRET),
+                List.of("ctl", "clients", "list", "--token", SECRET),
+                List.of("ctl", "clients", "list", "--token=" + SECRET),
+                List.of("ctl", "clients", "list", "--url", "http://anna:" + SECRET + "@127.0.0.1:1"),
+                List.of("ctl", "clients", "list", "--url", "http://127.0.0.1:1/?token=" + SECRET),
+                List.of("ctl", "clients", "list", "--json=" + SECRET),
+                List.of("ctl", "nodes", "--user", "anna", "--password", SECRET),
+                List.of("ctl", "users", "add", "anna", SECRET),
+                List.of("ctl", "users", "password", "anna", SECRET),
                 List.of("top", "--url", "anna:" + SECRET + "@127.0.0.1"),
                 List.of("top", "--url", "http://127.0.0.1 /?password=" + SECRET),
                 List.of("passwd", "users", "anna", SECRET),
@@ -262,7 +265,7 @@ class ShownSecretsTest {
                 List.of("bench", "pub", "-t", "a", "-i", SECRET),
                 List.of("bench", "pub", "-t", "a", "--size", SECRET),
                 List.of("bench", "pub", "-t", "a", "--duration", SECRET),
-                List.of("ctl", "clients", "--limit", SECRET),
+                List.of("ctl", "clients", "list", "--limit", SECRET),
                 List.of("top", "--interval", SECRET),
                 List.of("top", "--count", SECRET),
                 List.of("passwd", "-c", "-b", "-I", SECRET, "users", "anna", "x"),

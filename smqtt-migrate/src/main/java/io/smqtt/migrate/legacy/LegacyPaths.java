@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.util.NetUtil;
 import io.smqtt.ClientInfo;
 import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.Cut;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.ManagementEndpoint;
 import io.smqtt.config.LimitsConfig;
@@ -98,9 +99,9 @@ public final class LegacyPaths implements ManagementEndpoint {
     }
 
     private Mono<Answer> connections() {
-        return view.clients(BrokerView.MAX_ENTRIES, client -> true)
-                .map(page -> Answer.json(
-                        page.shown().stream().map(LegacyPaths::fields).toList()));
+        return view.clients(new Cut(Cut.START, 0, BrokerView.MAX_ENTRIES), client -> true)
+                .map(found -> Answer.json(
+                        found.rows().stream().map(row -> fields(row.info())).toList()));
     }
 
     private static Map<String, @Nullable Object> fields(ClientInfo client) {

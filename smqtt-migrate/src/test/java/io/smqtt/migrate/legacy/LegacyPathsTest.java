@@ -48,7 +48,7 @@ class LegacyPathsTest {
     private ManagementEndpoint.Answer publish(String topic) {
         String body = "{\"topic\":\"" + topic + "\",\"message\":\"x\"}";
         return Objects.requireNonNull(
-                paths.answer(new ManagementEndpoint.Request("POST", "/smqtt/publish", Map.of(), false, body))
+                paths.answer(new ManagementEndpoint.Request("POST", "/smqtt/publish", Map.of(), body))
                         .block(PATIENCE));
     }
 

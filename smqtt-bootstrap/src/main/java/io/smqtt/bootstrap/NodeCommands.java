@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.smqtt.bootstrap.BrokerApi.Listing;
+import io.smqtt.bootstrap.BrokerApi.Paging;
+import io.smqtt.bootstrap.TextTable.Column;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code ctl status}, {@code nodes}, {@code stats}, {@code metrics} and {@code cluster}: the nodes and how they are. */
+final class NodeCommands {
+
+    private NodeCommands() {}
+
+    /** Shows whether the broker runs. */
+    @Command(name = "status", description = "Shows whether the broker runs, and its version. Needs no token.")
+    static final class Status extends CtlRequest {
+
+        Status(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            out.object(api.get("/status?format=json"));
+        }
+    }
+
+    /** Lists the nodes. */
+    @Command(
+            name = "nodes",
+            description = "Lists the nodes with version, uptime, connections and memory, or shows one.")
+    static final class Nodes extends CtlRequest {
+
+        private static final List<Column> COLUMNS = List.of(
+                Column.of("node"),
+                Column.of("STATUS", "node_status"),
+                Column.of("version"),
+                new Column("UPTIME", node -> uptime(node.path("uptime"))),
+                Column.of("SESSIONS", "connections"),
+                Column.of("CONNECTED", "live_connections"),
+                new Column("MEMORY", node -> mebibytes(node.path("memory_used"))),
+                new Column("MAXIMUM", node -> mebibytes(node.path("memory_total"))),
+                new Column("LOAD", node -> load(node.path("load1"))));
+
+        @Nullable
+        @Parameters(arity = "0..1", paramLabel = "NODE", description = "Is the node to show.")
+        String node;
+
+        Nodes(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            if (node != null) {
+                out.object(api.get(BrokerApi.path("/nodes/{node}", node)));
+            } else {
+                out.list(api, new Listing("/nodes", Paging.NONE, 0), COLUMNS, "nodes");
+            }
+        }
+
+        private static String uptime(JsonNode millis) {
+            long minutes = millis.asLong() / 60_000;
+            return millis.isMissingNode()
+                    ? "-"
+                    : String.format(Locale.ROOT, "%d d %02d:%02d", minutes / 1_440, minutes / 60 % 24, minutes % 60);
+        }
+
+        private static String load(JsonNode load) {
+            return load.isNumber() ? String.format(Locale.ROOT, "%.2f", load.asDouble()) : "-";
+        }
+
+        private static String mebibytes(JsonNode bytes) {
+            return bytes.isMissingNode() ? "-" : (bytes.asLong() >> 20) + " MiB";
+        }
+    }
+
+    /** Figures of all nodes together, or of one. */
+    private abstract static class Figures extends CtlRequest {
+
+        private final String name;
+
+        @Nullable
+        @Parameters(arity = "0..1", paramLabel = "NODE", description = "Is the only node to ask.")
+        String node;
+
+        Figures(ProgramContext program, String name) {
+            super(program);
+            this.name = name;
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            out.object(api.get(
+                    node == null ? "/" + name + "?aggregate=true" : BrokerApi.path("/nodes/{node}/" + name, node)));
+        }
+    }
+
+    /** Shows what there is. */
+    @Command(
+            name = "stats",
+            description = "Shows how many sessions, subscriptions, retained messages and so on there are.")
+    static final class Stats extends Figures {
+
+        Stats(ProgramContext program) {
+            super(program, "stats");
+        }
+    }
+
+    /** Shows counters. */
+    @Command(name = "metrics", description = "Shows the counters of packets, messages and bytes since the start.")
+    static final class Metrics extends Figures {
+
+        Metrics(ProgramContext program) {
+            super(program, "metrics");
+        }
+    }
+
+    /** Shows the cluster. */
+    @Command(
+            name = "cluster",
+            description = "Shows the cluster as one node sees it: version, address, weight, routes, pending frames, "
+                    + "repairs.")
+    static final class Cluster extends CtlRequest {
+
+        private static final List<Column> COLUMNS = List.of(
+                Column.of("NODE", "node-id"),
+                Column.of("STATE", "state"),
+                Column.of("version"),
+                Column.of("address"),
+                Column.of("weight"),
+                Column.of("routes"),
+                Column.of("LAG", "route-lag"),
+                Column.of("QUEUED", "queued-messages"),
+                Column.of("PARKED", "parked-messages"),
+                Column.of("dropped"),
+                Column.of("heard"));
+
+        Cluster(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            JsonNode answer = api.get("/cluster");
+            JsonNode status = answer.path("status");
+            if (out.isJson()) {
+                out.object(answer);
+            } else if (!status.isObject()) {
+                out.line("this broker is not a node of a cluster");
+            } else {
+                out.table(COLUMNS, rows(status));
+                summary(status).forEach(out::line);
+            }
+        }
+
+        private static List<JsonNode> rows(JsonNode status) {
+            List<JsonNode> rows = new ArrayList<>();
+            ObjectNode self = BrokerApi.object();
+            self.setAll((ObjectNode) status.path("self").deepCopy());
+            rows.add(self.put("state", status.path("state").asText() + " (this)"));
+            for (JsonNode peer : status.path("peers")) {
+                ObjectNode row = BrokerApi.object();
+                peer.fields().forEachRemaining(field -> row.set(field.getKey(), field.getValue()));
+                long dropped = 0;
+                for (JsonNode count : peer.path("dropped-messages")) {
+                    dropped += count.asLong();
+                }
+                rows.add(row.put("state", peer.path("reachable").asBoolean() ? "reachable" : "gone")
+                        .put("dropped", dropped)
+                        .put(
+                                "heard",
+                                String.format(
+                                        Locale.ROOT,
+                                        "%.1f s ago",
+                                        peer.path("heard-ms").asLong() / 1_000.0)));
+            }
+            return rows;
+        }
+
+        private static List<String> summary(JsonNode status) {
+            JsonNode traffic = status.path("traffic");
+            JsonNode wills = status.path("wills");
+            JsonNode retained = status.path("retained");
+            long together = 1;
+            for (JsonNode peer : status.path("peers")) {
+                together += peer.path("reachable").asBoolean() ? 1 : 0;
+            }
+            long refused = 0;
+            for (JsonNode count : traffic.path("refused-connections")) {
+                refused += count.asLong();
+            }
+            long wanted = status.path("min-members").asLong();
+            return List.of(
+                    "ready: " + (status.path("ready").asBoolean() ? "yes" : "no") + ", " + together + " of "
+                            + (1 + status.path("peers").size()) + " nodes together"
+                            + (wanted == 0 ? "" : ", " + wanted + " wanted"),
+                    filled(
+                            "forwarded: {forwarded-messages} messages in {forwarded-frames} frames, "
+                                    + "{forwarded-bytes} bytes; received: {received-bytes} bytes",
+                            traffic),
+                    filled(
+                                    "routes: {pulls} pulls, {repairs} repairs; malformed frames: {malformed-frames}; "
+                                            + "refused connections: ",
+                                    traffic)
+                            + refused,
+                    filled(
+                            "wills: {own} of this node, {refused} refused; kept for other nodes: {held}, "
+                                    + "{held-bytes} bytes",
+                            wills),
+                    filled(
+                            "retained: {refused} refused, {comparing} parts to compare, {compared} compared; removed: "
+                                    + "{cleared} topics, {cleared-bytes} bytes, {forgotten} forgotten early",
+                            retained));
+        }
+
+        /** A text whose names in braces are replaced by fields. */
+        private static String filled(String text, JsonNode fields) {
+            String filled = text;
+            for (int begin = filled.indexOf('{'); begin >= 0; begin = filled.indexOf('{')) {
+                int end = filled.indexOf('}', begin);
+                String value = fields.path(filled.substring(begin + 1, end)).asText("-");
+                filled = filled.substring(0, begin) + value + filled.substring(end + 1);
+            }
+            return filled;
+        }
+    }
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.smqtt.admin.AdminModule;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The {@code ctl} commands against a port that only records what it is asked: each route of the API has one. */
+class CtlTest {
+
+    /** A call of each command. */
+    private static final List<String> CALLS = List.of(
+            "status",
+            "whoami",
+            "nodes",
+            "nodes n1",
+            "stats",
+            "stats n1",
+            "metrics",
+            "metrics n1",
+            "cluster",
+            "clients list --match x --state offline --queued 5 --limit 10",
+            "clients show c",
+            "clients kick c",
+            "clients kick LONG",
+            "clients subscriptions c",
+            "clients subscribe c a/#",
+            "clients unsubscribe c a/#",
+            "clients queue c",
+            "clients inflight c",
+            "bans list --match x",
+            "bans add clientid c --for 30m --reason floods",
+            "bans delete clientid c",
+            "bans delete --all",
+            "subscriptions --match a/b",
+            "groups",
+            "topics",
+            "topics a/#",
+            "explain a/b --client c",
+            "publish a/b -m hello --user-property k=v --user-property k=w",
+            "retained list a/#",
+            "retained show a/b",
+            "retained delete a/b",
+            "retained delete a/#",
+            "listeners list",
+            "listeners show tcp:tcp",
+            "listeners start tcp:tcp",
+            "listeners stop tcp:tcp",
+            "listeners restart tcp:tcp",
+            "users list",
+            "users add anna",
+            "users change anna --role viewer",
+            "users delete anna",
+            "users password anna",
+            "users password anna --user anna",
+            "keys list",
+            "keys show k",
+            "keys add k",
+            "keys change k --enabled false",
+            "keys delete k",
+            "trace list",
+            "trace start t --client c --for 1h",
+            "trace show t",
+            "trace follow t",
+            "trace stop t",
+            "trace download t",
+            "trace delete t",
+            "trace delete --all",
+            "log list",
+            "log level io.smqtt DEBUG --for 5m",
+            "log level io.smqtt",
+            "alarms",
+            "audit --failed",
+            "config limits",
+            "reload",
+            "export",
+            "import objects.json");
+
+    private static final Map<String, String> WITHOUT_A_COMMAND = Map.ofEntries(
+            Map.entry("POST /clients/{clientid}/subscribe/bulk", "subscribe takes one filter"),
+            Map.entry("POST /clients/{clientid}/unsubscribe/bulk", "unsubscribe takes one filter"),
+            Map.entry("POST /publish/bulk", "bench publishes many messages"),
+            Map.entry("GET /monitor", "the history is for graphs; top shows the present"),
+            Map.entry("GET /monitor/nodes/{node}", "the same"),
+            Map.entry("GET /monitor_current", "top shows these figures"),
+            Map.entry("GET /monitor_current/nodes/{node}", "the same"),
+            Map.entry("GET /prometheus/stats", "for Prometheus; the same as /metrics of the port"),
+            Map.entry("GET /stream", "for the dashboard"),
+            Map.entry("GET /openapi.yaml", "a file for programs; curl reads it"),
+            Map.entry("GET /trace/{name}/stream", "for the dashboard; follow reads the log"),
+            Map.entry("GET /trace/{name}/log_detail", "show has the sizes"));
+
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final List<String> asked = new ArrayList<>();
+    private final Map<String, String> answers = new HashMap<>();
+    private final Map<String, String> environment = new HashMap<>();
+    private String input = "";
+    private int status = 200;
+    private HttpServer server;
+
+    @BeforeEach
+    void serve() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+        Files.writeString(directory.resolve("token"), "a-token\n");
+        Files.writeString(directory.resolve("objects.json"), "{}\n");
+    }
+
+    @AfterEach
+    void end() {
+        server.stop(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getRawPath().replaceFirst("^/api/v5", "");
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        String query = exchange.getRequestURI().getRawQuery();
+        asked.add(exchange.getRequestMethod() + " " + path + (query == null ? "" : "?" + query)
+                + (body.isEmpty() ? "" : " " + body));
+        String key = answers.containsKey(path + "?" + query) ? path + "?" + query : path;
+        byte[] bytes = answers.getOrDefault(key, "{}").getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    private int ctl(String line) {
+        List<String> arguments = new ArrayList<>(List.of("ctl"));
+        for (String word : line.split(" ")) {
+            arguments.add(word.equals("LONG") ? "x".repeat(17_000) : word);
+        }
+        arguments.add("--url=http://127.0.0.1:" + server.getAddress().getPort());
+        arguments.add("--token-file=token");
+        return SmqttMain.run(program(), arguments.toArray(String[]::new));
+    }
+
+    private String output() {
+        String text = out.toString(StandardCharsets.UTF_8);
+        out.reset();
+        return text;
+    }
+
+    @Test
+    void eachRouteHasACommandOrAReasonToHaveNone() throws IOException {
+        input = "a-password-1\na-password-2\n";
+        for (String call : CALLS) {
+            err.reset();
+            ctl(call);
+            assertThat(err.toString(StandardCharsets.UTF_8)).as(call).doesNotContain("unexpected");
+        }
+        Map<Pattern, String> patterns = new HashMap<>();
+        for (String route : routes()) {
+            patterns.put(
+                    Pattern.compile(route.replace("/", "\\/").replaceAll("\\{[a-z]+}", "[^/? ]+") + "([? ].*)?"),
+                    route);
+        }
+        Set<String> covered = new TreeSet<>();
+        for (String request : asked) {
+            List<String> found = patterns.entrySet().stream()
+                    .filter(entry -> entry.getKey().matcher(request).matches())
+                    .map(Map.Entry::getValue)
+                    .toList();
+            assertThat(found).as(request).isNotEmpty();
+            // The narrowest: /clients/kickout/bulk is none of /clients/{clientid}/...
+            covered.add(found.stream()
+                    .min((a, b) -> Long.compare(braces(a), braces(b)))
+                    .orElseThrow());
+        }
+        Set<String> expected = new TreeSet<>(routes());
+        expected.removeAll(WITHOUT_A_COMMAND.keySet());
+
+        assertThat(routes()).containsAll(WITHOUT_A_COMMAND.keySet());
+        assertThat(covered).isEqualTo(expected);
+    }
+
+    private static long braces(String route) {
+        return route.chars().filter(c -> c == '{').count();
+    }
+
+    /** The routes of the description of the API. */
+    private static Set<String> routes() throws IOException {
+        Set<String> routes = new TreeSet<>();
+        try (InputStream file = AdminModule.class.getResourceAsStream("broker/openapi.yaml")) {
+            JsonNode paths = new YAMLMapper().readTree(file).path("paths");
+            paths.fields()
+                    .forEachRemaining(path -> path.getValue().fieldNames().forEachRemaining(method -> {
+                        if (Set.of("get", "post", "put", "delete").contains(method)) {
+                            routes.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey());
+                        }
+                    }));
+        }
+        return routes;
+    }
+
+    @Test
+    void eachCommandIsCalledAbove() {
+        Set<String> leaves = new HashSet<>();
+        collect(SmqttMain.commandLine(program()).getSubcommands().get("ctl"), "", leaves);
+
+        assertThat(leaves).allSatisfy(leaf -> assertThat(CALLS).anyMatch(call -> (call + " ").startsWith(leaf + " ")));
+        assertThat(leaves).hasSizeGreaterThan(30);
+    }
+
+    private static void collect(CommandLine command, String path, Set<String> leaves) {
+        command.getSubcommands().forEach((name, sub) -> {
+            if (sub.getCommandSpec().helpCommand()) {
+                return;
+            }
+            if (sub.getSubcommands().isEmpty()) {
+                leaves.add((path + " " + name).strip());
+            } else {
+                collect(sub, path + " " + name, leaves);
+            }
+        });
+    }
+
+    @Test
+    void aListIsReadToItsEndByCursor() {
+        answers.put("/clients?cursor=&limit=1000", """
+                {"data":[{"clientid":"a","connected":true,"ip_address":"::1","port":9,"proto_ver":4,"is_bridge":true}],\
+                "meta":{"hasnext":true,"cursor":"next"}}""");
+        answers.put("/clients?cursor=next&limit=1000", """
+                {"data":[{"clientid":"b\\u0007","connected":false,"ip_address":"10.0.0.1","port":8,"proto_ver":5}],\
+                "meta":{"hasnext":false},"incomplete":["n2"]}""");
+
+        assertThat(ctl("clients list")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .containsExactly(
+                        "CLIENT STATE USER ADDRESS VERSION SUBSCRIPTIONS IN FLIGHT QUEUED DROPPED LISTENER NODE",
+                        "a online - [::1]:9 3.1.1 bridge - - - - - -",
+                        "b\\u0007 offline - 10.0.0.1:8 5 - - - - - -",
+                        "sessions: 2");
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("these nodes did not answer", "n2");
+
+        ctl("clients list --json");
+        assertThat(output().lines()).hasSize(2).allMatch(line -> line.startsWith("{\"clientid\":"));
+        ctl("clients list --limit 1");
+        assertThat(output()).endsWith("sessions: 1, more exist\n");
+    }
+
+    @Test
+    void aTableIsAsWideAsTheTerminal() {
+        String topic = "a".repeat(100);
+        answers.put(
+                "/topics", "{\"data\":[{\"topic\":\"" + topic + "\",\"node\":\"n1\"}],\"meta\":{\"hasnext\":false}}");
+        environment.put("COLUMNS", "60");
+
+        ctl("topics");
+        assertThat(output().lines())
+                .contains("a".repeat(26) + ".." + "a".repeat(26) + "  n1")
+                .allMatch(line -> line.length() <= 60);
+        environment.put("COLUMNS", "40");
+        answers.put(
+                "/clients",
+                "{\"data\":[{\"clientid\":\"plant-\ud83c\udf31-sensor-in-the-yard-17\"}],\"meta\":{\"hasnext\":false}}");
+        ctl("clients list");
+        assertThat(output().lines())
+                .anyMatch(line -> line.startsWith("plant-\ud83c\udf31-..e-yard-17  offline  -"))
+                .allMatch(line -> line.length() <= 40);
+        environment.clear();
+        ctl("topics");
+        assertThat(output()).contains(topic + "  n1");
+    }
+
+    @Test
+    void aClusterIsATable() {
+        answers.put("/cluster", """
+                {"name":"smqtt","self":"n1","nodes":["n1","n2"],"status":{"state":"joined","ready":true,"min-members":2,
+                "self":{"node-id":"n1","address":"10.0.0.1:7800","version":"0.1.0","weight":1,"routes":7},
+                "peers":[{"node-id":"n2","address":"10.0.0.2:7800","version":"0.1.0","weight":2,"routes":100,"reachable":false,
+                "route-lag":3,"heard-ms":400,"queued-messages":5,"parked-messages":0,"dropped-messages":{"a":1,"b":2}}],
+                "traffic":{"pulls":2,"repairs":0,"malformed-frames":1,"refused-connections":{"tls":6,"frame":7}},
+                "wills":{"own":20000,"held":11,"held-bytes":4711,"refused":7},
+                "retained":{"refused":3,"comparing":2,"compared":40,"cleared":8,"cleared-bytes":2100,"forgotten":4}}}""");
+
+        ctl("cluster");
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .startsWith(
+                        "NODE STATE VERSION ADDRESS WEIGHT ROUTES LAG QUEUED PARKED DROPPED HEARD",
+                        "n1 joined (this) 0.1.0 10.0.0.1:7800 1 7 - - - - -",
+                        "n2 gone 0.1.0 10.0.0.2:7800 2 100 3 5 0 3 0.4 s ago")
+                .contains(
+                        "ready: yes, 1 of 2 nodes together, 2 wanted",
+                        "routes: 2 pulls, 0 repairs; malformed frames: 1; refused connections: 13",
+                        "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
+                        "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4 "
+                                + "forgotten early");
+    }
+
+    @Test
+    void secretsAreLinesOfTheInputAndALoginIsEnded() {
+        input = "old-password\nnew-password\n";
+        answers.put("/login", "{\"token\":\"t\",\"must_change_password\":true}");
+
+        assertThat(ctl("users password admin --user admin")).isEqualTo(ExitCode.OK);
+        assertThat(asked)
+                .containsExactly(
+                        "POST /login {\"username\":\"admin\",\"password\":\"old-password\"}",
+                        "POST /users/admin/change_pwd {\"old_pwd\":\"old-password\",\"new_pwd\":\"new-password\"}",
+                        "POST /logout");
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("password of the first start");
+    }
+
+    @Test
+    void aRefusalIsToldInItsWordsAndStopsTheCommand() {
+        status = 403;
+        answers.put("/users", "{\"code\":\"UNAUTHORIZED_ROLE\",\"message\":\"the role does not allow it\"}");
+        assertThat(ctl("users list --json")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(output()).isEmpty();
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .endsWith(" says: the role does not allow it (UNAUTHORIZED_ROLE)\n");
+
+        status = 404;
+        answers.put("/nodes", "no such path\n");
+        assertThat(ctl("nodes")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("it has no /api/v5");
+
+        status = 200;
+        answers.put("/nodes", "<html>");
+        assertThat(ctl("nodes")).isEqualTo(ExitCode.NO_ANSWER);
+    }
+
+    private ProgramContext program() {
+        return new ProgramContext(
+                new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                environment,
+                directory,
+                (config, legacy, beforehand) -> {
+                    throw new AssertionError("was started");
+                },
+                new Signals() {
+                    @Override
+                    public void onStop(Runnable action) {}
+
+                    @Override
+                    public void onReload(Runnable action) {}
+
+                    @Override
+                    public void halt() {}
+                },
+                System::nanoTime,
+                Set.of("smqtt-persistence", "smqtt-cluster"));
+    }
+}
