@@ -5,6 +5,7 @@ import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerModule;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
@@ -46,6 +47,7 @@ final class BrokerBeans {
                 .map(gate::before)
                 .forEach(builder::enhancedAuthenticator);
         beans.getBeanProvider(Authorizer.class).orderedStream().forEach(builder::authorizer);
+        beans.getBeanProvider(Bans.class).orderedStream().forEach(builder::bans);
         beans.getBeanProvider(Interceptor.class).orderedStream().forEach(builder::interceptor);
         beans.getBeanProvider(Observer.class).orderedStream().forEach(builder::observer);
         beans.getBeanProvider(BrokerModule.class).orderedStream().forEach(builder::module);

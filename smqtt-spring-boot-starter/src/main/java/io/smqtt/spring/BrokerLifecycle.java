@@ -4,6 +4,7 @@ package io.smqtt.spring;
 import io.smqtt.Broker;
 import io.smqtt.BrokerClosedException;
 import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.EmbeddedManagement;
 import io.smqtt.spi.ClusterStatus;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -86,6 +87,13 @@ public final class BrokerLifecycle implements SmartLifecycle {
     BrokerView view() {
         Assembly.Run now = run;
         return now == null || !isRunning() ? null : now.view();
+    }
+
+    /** {@return the API and the dashboard of the broker that runs, or null without one or without a path for them} */
+    @Nullable
+    EmbeddedManagement management() {
+        Assembly.Run now = run;
+        return now == null ? null : now.management();
     }
 
     /** {@return the names of listener methods that get no messages at the moment} */

@@ -56,13 +56,14 @@ final class PropertyKeys {
         if (key != null) {
             return new Match(key.name(), key);
         }
-        if (elements.size() < 3) {
-            return null;
+        for (int name = 1; name < elements.size() - 1; name++) {
+            Map<String, ConfigKey> behind = named.get(uniform(String.join(".", elements.subList(0, name))));
+            if (behind != null) {
+                String rest = String.join(".", elements.subList(name + 1, elements.size()));
+                return match(elements.get(name), behind.get(uniform(rest)));
+            }
         }
-        Map<String, ConfigKey> behind = named.get(uniform(elements.get(0)));
-        return behind == null
-                ? null
-                : match(elements.get(1), behind.get(uniform(String.join(".", elements.subList(2, elements.size())))));
+        return null;
     }
 
     private static @Nullable Match match(String name, @Nullable ConfigKey key) {
@@ -92,12 +93,20 @@ final class PropertyKeys {
                 return new Match(entry.getValue().name(), entry.getValue());
             }
         }
-        String[] parts = lower.split("_", 3);
-        Map<String, ConfigKey> behind = parts.length < 3 ? null : named.get(parts[0]);
-        if (behind != null) {
-            for (Map.Entry<String, ConfigKey> entry : behind.entrySet()) {
-                if (entry.getKey().replace(".", "").equals(parts[2].replace("_", ""))) {
-                    return match(parts[1], entry.getValue());
+        return findNamed(List.of(lower.split("_", -1)));
+    }
+
+    private @Nullable Match findNamed(List<String> parts) {
+        for (Map.Entry<String, Map<String, ConfigKey>> block : named.entrySet()) {
+            String before = block.getKey().replace(".", "");
+            for (int name = 1; name < parts.size() - 1; name++) {
+                if (String.join("", parts.subList(0, name)).equals(before)) {
+                    String rest = String.join("", parts.subList(name + 1, parts.size()));
+                    for (Map.Entry<String, ConfigKey> entry : block.getValue().entrySet()) {
+                        if (entry.getKey().replace(".", "").equals(rest)) {
+                            return match(parts.get(name), entry.getValue());
+                        }
+                    }
                 }
             }
         }

@@ -28,6 +28,8 @@ import org.springframework.util.ClassUtils;
     HealthConfiguration.class,
     Boot3HealthConfiguration.class,
     EndpointConfiguration.class,
+    EmbeddedConfiguration.Mvc.class,
+    EmbeddedConfiguration.WebFlux.class,
     ListenerMeters.class,
     SecurityConfiguration.class
 })
@@ -77,7 +79,8 @@ final class SmqttAutoConfiguration {
             ConfigurableEnvironment environment,
             ApplicationEventPublisher events) {
         return new BrokerLifecycle(
-                new Assembly(config, properties.legacy().eventTopics(), new BrokerBeans(beans)),
+                new Assembly(
+                        config, properties.legacy().eventTopics(), properties.management(), new BrokerBeans(beans)),
                 listeners,
                 properties.spring().stopTimeout(),
                 environment,

@@ -2,6 +2,9 @@
 package io.smqtt.spring;
 
 import com.fasterxml.jackson.annotation.JsonAnyGetter;
+import io.smqtt.admin.EmbeddedManagement;
+import io.smqtt.admin.account.Role;
+import io.smqtt.admin.security.ConfigRoutes;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigSchema;
@@ -11,7 +14,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.core.env.ConfigurableEnvironment;
 
@@ -50,8 +55,14 @@ public final class SmqttProperties {
     private final BrokerConfig broker;
     private final SpringSettings spring;
     private final Function<BrokerConfig, BrokerConfig> used;
+    private final Map<String, String> origins;
 
-    private SmqttProperties(BrokerConfig broker, SpringSettings spring, Function<BrokerConfig, BrokerConfig> used) {
+    private SmqttProperties(
+            BrokerConfig broker,
+            SpringSettings spring,
+            Function<BrokerConfig, BrokerConfig> used,
+            Map<String, String> origins) {
+        this.origins = Map.copyOf(origins);
         this.broker = broker;
         this.spring = spring;
         this.used = used;
@@ -81,7 +92,9 @@ public final class SmqttProperties {
         try {
             List<Record> bound = ConfigBinder.bind(schema, values);
             if (problems.isEmpty()) {
-                return new SmqttProperties((BrokerConfig) bound.get(0), (SpringSettings) bound.get(1), used);
+                Map<String, String> origins = new LinkedHashMap<>();
+                values.forEach((key, value) -> origins.put(key, value.origin()));
+                return new SmqttProperties((BrokerConfig) bound.get(0), (SpringSettings) bound.get(1), used, origins);
             }
         } catch (ConfigurationException e) {
             problems.addAll(e.problems());
@@ -114,6 +127,44 @@ public final class SmqttProperties {
      */
     public SpringSettings.Legacy legacy() {
         return spring.legacy();
+    }
+
+    /**
+     * The API and the dashboard within the application.
+     *
+     * @return what the properties say, and defaults for the rest
+     */
+    public SpringSettings.EmbeddedManagement embedded() {
+        return spring.management().embedded();
+    }
+
+    /** What the embedded API is made with; null if it has no path. */
+    EmbeddedManagement.@Nullable Settings management() {
+        SpringSettings.EmbeddedManagement embedded = embedded();
+        String path = embedded.path();
+        if (path == null) {
+            return null;
+        }
+        SpringSettings.Roles roles = embedded.roles();
+        return new EmbeddedManagement.Settings(
+                path,
+                Map.of(
+                        Role.ADMINISTRATOR, Set.copyOf(roles.administrator()),
+                        Role.OPERATOR, Set.copyOf(roles.operator()),
+                        Role.VIEWER, Set.copyOf(roles.viewer()),
+                        Role.PUBLISHER, Set.copyOf(roles.publisher())),
+                values());
+    }
+
+    /** What the broker runs with, and where it comes from. */
+    private List<ConfigRoutes.Value> values() {
+        List<ConfigRoutes.Value> all = new ArrayList<>();
+        ConfigSchema.values(used.apply(broker), spring).forEach((key, text) -> {
+            if (!PORT.contains(key)) {
+                all.add(new ConfigRoutes.Value(key, text, origins.getOrDefault(key, "default")));
+            }
+        });
+        return all;
     }
 
     /** What the broker runs with, by key, for the endpoint: texts in nested blocks, secrets masked. */

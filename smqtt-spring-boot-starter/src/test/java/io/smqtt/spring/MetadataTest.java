@@ -62,6 +62,11 @@ class MetadataTest {
                 .put(
                         "description",
                         "Listeners by name, in the order in which they are bound; a new name needs a type.");
+        properties
+                .addObject()
+                .put("name", "smqtt.auto-subscriptions")
+                .put("type", "java.util.Map<java.lang.String,io.smqtt.config.AutoSubscriptionConfig>")
+                .put("description", "Subscriptions that every client gets when it connects, by name.");
         for (ConfigKey key : schema.describe()) {
             for (String name : names(key)) {
                 add(key, "smqtt." + name, properties, hints);
@@ -70,8 +75,11 @@ class MetadataTest {
         return root;
     }
 
-    /** The two listeners that are there by default stand for all. */
+    /** The two listeners that are there by default stand for all; of other blocks with names there is only the map. */
     private static List<String> names(ConfigKey key) {
+        if (key.name().contains("<name>") && !key.name().startsWith(NAMED)) {
+            return List.of();
+        }
         if (!key.name().startsWith(NAMED)) {
             return SmqttProperties.PORT.contains(key.name()) ? List.of() : List.of(key.name());
         }

@@ -110,7 +110,7 @@ class SpringDocumentTest {
                 .toList();
 
         assertThat(own)
-                .hasSize(7)
+                .hasSize(12)
                 .allSatisfy(key ->
                         assertThat(text).contains("| `smqtt." + key.name() + "` | `" + key.defaultText() + "` |"));
     }

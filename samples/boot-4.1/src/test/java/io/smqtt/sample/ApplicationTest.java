@@ -117,7 +117,7 @@ class ApplicationTest {
 
             assertThat(get("/actuator/health").toString()).contains("smqtt={details={listeners=bound");
             assertThat(get("/actuator/smqtt/clients").toString()) // the device, and not the listener method
-                    .contains("total=1", "connected=true");
+                    .contains("count=1", "connected=true");
             assertThat(get("/actuator/metrics/smqtt.sessions.active")).isNotEmpty();
             assertThat(get("/actuator/metrics/smqtt.publish").toString()).contains("outcome");
             assertThat(MQTT_THREADS).isNotEmpty();
