@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens the connections that the limit of open files allows, 40,000 at most unless told otherwise, through nginx to two nodes, and prints what each
-process uses.
+"""Opens the connections that the limit of open files allows, 40,000 at most unless told otherwise, through nginx to two nodes, or as many as --weights
+names, and prints what each process uses.
 
 The nodes share the connections 1:1, then 1:2, each at QoS 0 and 1, as the former smqtt's published test of its cluster did. nginx runs with
 deploy/nginx/weights.conf, in which addresses, weights and the numbers of workers and descriptors are replaced. A part of the clients publishes,
@@ -10,6 +10,7 @@ over each process's sockets (as the kernel counts them, without TCP's headers; c
 
 Needs nginx with its stream module (Debian: nginx-light and libnginx-mod-stream) and ss (iproute2).
 """
+import itertools
 import json
 import math
 import os
@@ -30,17 +31,19 @@ RESERVE = 500  # descriptors that a broker has for other things, generously
 MOST = 40_000  # connections unless told otherwise: containers often have a limit of a million
 TOOL_CLIENTS = 19_500  # of one load tool: its own descriptors
 SOCKET = re.compile(r"\s(?:\[::ffff:)?(\d+\.\d+\.\d+\.\d+)]?:(\d+)\s")  # the first of a line is the near end
+OWNER = re.compile(r"pid=(\d+)")
 SENT, RECEIVED = re.compile(r"bytes_sent:(\d+)"), re.compile(r"bytes_received:(\d+)")
 
 
 def flags(parser):
-    parser.add_argument("--weights", default="1:1,1:2", help="shares of the two nodes (default 1:1,1:2)")
+    parser.add_argument("--weights", default="1:1,1:2", help="shares of the nodes (default 1:1,1:2)")
     parser.add_argument("--qos", default="0,1")
     parser.add_argument("--connections", type=int, default=MOST, help=f"at most what the limit of open files allows (default {MOST})")
     parser.add_argument("--publishers", type=float, default=0.2, help="which part of the clients publishes (default 0.2)")
     parser.add_argument("--rate", type=float, default=2000, help="messages per second of all of them (default 2000)")
     parser.add_argument("--size", type=int, default=44, help="bytes of a message (default 44)")
     parser.add_argument("--connect-rate", type=float, default=1500, help="new connections per second (default 1500)")
+    parser.add_argument("--keep-alive", type=int, default=120, help="seconds (default 120)")
     parser.add_argument("--warm-up", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--memory", type=int, default=8192, help="MiB that each broker is told its machine has")
@@ -49,18 +52,34 @@ def flags(parser):
 
 
 def run(arguments):
+    for weights in arguments.weights.split(","):
+        if not re.fullmatch(r"[1-9]\d*(:[1-9]\d*){0,2}", weights):
+            sys.exit(f"--weights {weights}: up to three numbers, as in 1:2")
+    for weights in arguments.weights.split(","):
+        for qos in arguments.qos.split(","):
+            show(measured(arguments, weights, qos))
+
+
+def measured(arguments, weights, qos):
+    """What every process used, and what was delivered, with fresh nodes that share the connections by these weights."""
     for needed, remedy in {"nginx": "nginx-light and libnginx-mod-stream", "ss": "iproute2"}.items():
         if not where(needed):
             sys.exit(f"there is no {needed}: install it first (Debian: apt-get install {remedy.replace(' and ', ' ')})")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    for weights in arguments.weights.split(","):
-        if not re.fullmatch(r"[1-9]\d*:[1-9]\d*", weights):
-            sys.exit(f"--weights {weights}: two numbers, as in 1:2")
-        shares = [int(weight) for weight in weights.split(":")]
-        for qos in arguments.qos.split(","):
-            with tempfile.TemporaryDirectory() as directory:
-                Case(arguments, pathlib.Path(directory), shares, qos, hard).run()
+    with tempfile.TemporaryDirectory() as directory:
+        return Case(arguments, pathlib.Path(directory), [int(weight) for weight in weights.split(":")], qos, hard).run()
+
+
+def show(found):
+    print(f"\nWeights {found['weights']}, QoS {found['qos']}: {found['asked']:,} connections asked for, connected in {found['connected_s']:.0f} s\n")
+    print("| process | connections | CPU | memory | from clients | to clients | from the other side | to it |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    for of in found["processes"]:
+        connections = f"{of['connections']:,}" + (f" + {of['upstream']:,}" if "upstream" in of else "")
+        cells = [of["name"], connections, f"{of['cpu']:.0f} %", f"{of['memory_mb']:,.0f} MB"]
+        print("| " + " | ".join(cells + [f"{value:,.0f} kB/s" for value in of["kb_per_second"]]) + " |")
+    print(f"\n{found['delivered']:,.0f} delivered/s, p50 {found['p50_ms']:.2f} ms, p99 {found['p99_ms']:.2f} ms, at most {found['max_ms']:.0f} ms, "
+          f"lost {found['lost']:.0f}, connections that failed or ended {found['ended']:.0f}", flush=True)
 
 
 def where(program):
@@ -69,7 +88,7 @@ def where(program):
 
 
 class Case:
-    """Two fresh brokers, nginx and the load tools."""
+    """Fresh brokers, nginx and the load tools."""
 
     def __init__(self, arguments, directory, shares, qos, hard):
         self.arguments, self.directory, self.shares, self.qos, self.hard = arguments, directory, shares, qos, hard
@@ -77,17 +96,17 @@ class Case:
         self.connections = min(allowed, arguments.connections)
         self.tools = math.ceil(self.connections / min(TOOL_CLIENTS, hard - RESERVE))
         self.ports, self.front = nodes.Ports(), nodes.free()
-        self.both, self.nginx, self.loads = [], None, []
+        self.brokers, self.nginx, self.loads = [], None, []
 
     def run(self):
-        nodes.say(f"{self.connections:,} connections through nginx to two nodes {self.title()} ({self.hard:,} open files for each process) ...")
+        nodes.say(f"{self.connections:,} connections through nginx to nodes {self.title()} ({self.hard:,} open files for each process) ...")
         try:
-            for index in range(2):
-                self.both.append(nodes.Node(
-                    self.directory, index, self.ports, 2, self.arguments.jar, java=self.arguments.java.split(), memory=self.arguments.memory,
+            for index in range(len(self.shares)):
+                self.brokers.append(nodes.Node(
+                    self.directory, index, self.ports, len(self.shares), self.arguments.jar, java=self.arguments.java.split(), memory=self.arguments.memory,
                     listener=", proxy-protocol: true, trusted-proxies: [127.0.0.1]").await_start())
-            self.both[0].await_peer(self.both[1])
-            self.both[1].await_peer(self.both[0])
+            for one, other in itertools.permutations(self.brokers, 2):
+                one.await_peer(other)
             self.nginx = Nginx(self.directory, self.front, self.ports.mqtt, self.shares, self.connections, self.hard)
             began = time.monotonic()
             self.loads = [Load(self, number) for number in range(self.tools)]
@@ -98,14 +117,14 @@ class Case:
             self.watch_for(self.arguments.seconds, "measuring")
             after = self.snapshot()
             self.watch(lambda: all(load.process.poll() is not None for load in self.loads), "ending")
-            self.report(before, after, connected)
+            return self.figures(before, after, connected)
         finally:
             for load in self.loads:
                 load.process.kill()
                 load.process.wait()
             if self.nginx is not None:
                 self.nginx.stop()
-            for node in self.both:
+            for node in self.brokers:
                 node.stop()
 
     def title(self):
@@ -116,7 +135,7 @@ class Case:
         while not done():
             for load in self.loads:
                 load.check()
-            if self.nginx.process.poll() is not None or any(node.process.poll() is not None for node in self.both):
+            if self.nginx.process.poll() is not None or any(node.process.poll() is not None for node in self.brokers):
                 sys.exit("nginx or a broker has ended\n" + "".join(self.nginx.lines[-10:]))
             if time.monotonic() - shown > 2:
                 shown = time.monotonic()
@@ -130,73 +149,70 @@ class Case:
     def snapshot(self):
         """Processor time and memory of each process, bytes of each socket, and when that was."""
         workers = self.nginx.workers()
-        cpu = [nodes.cpu_seconds(node.pid) for node in self.both] + [sum(nodes.cpu_seconds(pid) for pid in workers)]
+        cpu = [nodes.cpu_seconds(node.pid) for node in self.brokers] + [sum(nodes.cpu_seconds(pid) for pid in workers)]
         when = time.monotonic()
-        memory = [nodes.memory(node.pid) for node in self.both] + [sum(nodes.memory(pid) for pid in [self.nginx.process.pid, *workers])]
+        memory = [nodes.memory(node.pid) for node in self.brokers] + [sum(nodes.memory(pid) for pid in [self.nginx.process.pid, *workers])]
         return {"when": when, "cpu": cpu, "memory": memory, "sockets": self.sockets()}
 
     def sockets(self):
-        """Of nodes 1 and 2: connections, bytes in, bytes out, and the same towards the other node; of nginx towards clients."""
+        """Of each node: connections, bytes in, bytes out, and the same towards the other nodes; of nginx towards clients."""
         mqtt, cluster, front = self.ports.mqtt, self.ports.cluster, self.front
-        listing = subprocess.run(
-            [where("ss"), "-tinHO", "state", "established", f"( sport = :{mqtt} or sport = :{cluster} or sport = :{front} )"],
-            check=True, capture_output=True, text=True).stdout
+        listing = established(f"sport = :{mqtt} or sport = :{front}")
         when = time.monotonic()
-        found = {"clients": [[0, 0, 0], [0, 0, 0]], "peers": [[0, 0, 0], [0, 0, 0]], "front": [0, 0, 0], "when": when}
-        hosts = [node.host for node in self.both]
-        for line in listing.splitlines():
-            ends, sent, received = SOCKET.search(line), SENT.search(line), RECEIVED.search(line)
-            if not ends:
-                continue
-            came, went = int(received.group(1)) if received else 0, int(sent.group(1)) if sent else 0
-            local, port = ends.group(1), int(ends.group(2))
-            if port == front:
-                add(found["front"], came, went)
-            elif port == mqtt:
-                add(found["clients"][hosts.index(local)], came, went)
-            else:  # the one end is of this node, the other one of the other
-                add(found["peers"][hosts.index(local)], came, went)
-                add(found["peers"][1 - hosts.index(local)], went, came)
+        found = {"clients": [[0, 0, 0] for _ in self.brokers], "peers": [[0, 0, 0] for _ in self.brokers], "front": [0, 0, 0], "when": when}
+        hosts, pids = [node.host for node in self.brokers], [node.pid for node in self.brokers]
+        for line in listing:
+            end = SOCKET.search(line)
+            if end and int(end.group(2)) == front:
+                add(found["front"], line)
+            elif end:
+                add(found["clients"][hosts.index(end.group(1))], line)
+        for line in established(f"sport = :{cluster} or dport = :{cluster}", "-p"):  # either end of each: an address does not say whose
+            owner = OWNER.search(line)
+            if owner and int(owner.group(1)) in pids:
+                add(found["peers"][pids.index(int(owner.group(1)))], line)
         return found
 
-    def report(self, before, after, connected):
+    def figures(self, before, after, connected):
         seconds = after["when"] - before["when"]
         first, last = before["sockets"], after["sockets"]
         elapsed = last["when"] - first["when"]
 
         def rates(kind, index=None):
             old, new = (first[kind], last[kind]) if index is None else (first[kind][index], last[kind][index])
-            return [(new[i] - old[i]) / elapsed for i in (1, 2)]
+            return [(new[i] - old[i]) / elapsed / 1000 for i in (1, 2)]
 
-        rows = []
-        for index in range(2):
-            clients, peers = rates("clients", index), rates("peers", index)
-            rows.append([f"node {index + 1}", f"{last['clients'][index][0]:,}", clients, peers])
-        front = rates("front")
-        upstream = [sum(row[2][1] for row in rows), sum(row[2][0] for row in rows)]  # what the nodes sent came in here
-        rows.append([f"nginx, {len(self.nginx.workers_seen)} workers", f"{last['front'][0]:,} + {last['clients'][0][0] + last['clients'][1][0]:,}", front, upstream])
-        print(f"\nWeights {self.title()}: {self.connections:,} connections asked for, connected in {connected:.0f} s\n")
-        print("| process | connections | CPU | memory | from clients | to clients | from the other side | to it |\n|---|--:|--:|--:|--:|--:|--:|--:|")
-        for index, (name, connections, near, far) in enumerate(rows):
-            cpu = (after["cpu"][index] - before["cpu"][index]) * 100 / seconds
-            cells = [name, connections, f"{cpu:.0f} %", f"{after['memory'][index] / 1e6:,.0f} MB"]
-            print("| " + " | ".join(cells + [f"{value / 1000:,.0f} kB/s" for value in near + far]) + " |")
+        processes = [{"name": f"node {index + 1}", "connections": last["clients"][index][0], "kb_per_second": rates("clients", index) + rates("peers", index)}
+                     for index in range(len(self.brokers))]
+        # What the nodes sent came in at nginx.
+        upstream = [sum(of["kb_per_second"][1] for of in processes), sum(of["kb_per_second"][0] for of in processes)]
+        processes.append({"name": f"nginx, {len(self.nginx.workers_seen)} workers", "connections": last["front"][0],
+                          "upstream": sum(of["connections"] for of in processes), "kb_per_second": rates("front") + upstream})
+        for index, of in enumerate(processes):
+            of["cpu"] = (after["cpu"][index] - before["cpu"][index]) * 100 / seconds
+            of["memory_mb"] = after["memory"][index] / 1e6
         results = [load.result() for load in self.loads]
-        delivered = sum(result["delivered"]["per_second"] for result in results)
-        lost = sum(result["faults"]["lost"] for result in results)
-        ended = sum(result["faults"]["connections_lost"] + result["connect_failures"] for result in results)
 
         def worst(name):
             return max(result["latency_us"][name] for result in results) / 1000
 
-        print(f"\n{delivered:,.0f} delivered/s, p50 {worst('p50'):.2f} ms, p99 {worst('p99'):.2f} ms, at most {worst('max'):.0f} ms, lost {lost:.0f}, "
-              f"connections that failed or ended {ended:.0f}", flush=True)
+        return {"weights": ":".join(map(str, self.shares)), "qos": self.qos, "asked": self.connections, "connected_s": connected, "processes": processes,
+                "delivered": sum(result["delivered"]["per_second"] for result in results), "p50_ms": worst("p50"), "p99_ms": worst("p99"),
+                "max_ms": worst("max"), "lost": sum(result["faults"]["lost"] for result in results),
+                "ended": sum(result["faults"]["connections_lost"] + result["connect_failures"] for result in results)}
 
 
-def add(counts, came, went):
+def established(which, *more):
+    """Lines of ss: the connections that fit."""
+    return subprocess.run([where("ss"), "-tinHO", *more, "state", "established", f"( {which} )"], check=True, capture_output=True,
+                          text=True).stdout.splitlines()
+
+
+def add(counts, line):
+    sent, received = SENT.search(line), RECEIVED.search(line)
     counts[0] += 1
-    counts[1] += came
-    counts[2] += went
+    counts[1] += int(received.group(1)) if received else 0
+    counts[2] += int(sent.group(1)) if sent else 0
 
 
 class Nginx:
@@ -206,8 +222,9 @@ class Nginx:
         # The kernel spreads connections over the workers by a hash, not evenly: a tenth to spare.
         self.count = max(2, math.ceil(connections * 2 * 1.1 / (hard - RESERVE)))
         text = SAMPLE.read_text()
-        for index, weight in enumerate(shares):
-            text = replaced(text, f"server 10.0.0.1{index + 1}:1883 weight={index + 1} ", f"server {nodes.host(index)}:{mqtt} weight={weight} ")
+        servers = re.findall(r"^ *server 10\.0\.0\.\d+:1883 weight=\d+ .*\n", text, re.M)
+        text = replaced(text, "".join(servers) or "server 10.0.0.11:1883 weight=1 ", "".join(
+            re.sub(r"10\S+ weight=\d+", f"{nodes.host(index)}:{mqtt} weight={weight}", servers[0]) for index, weight in enumerate(shares)))
         text = replaced(text, "listen 1883 ", f"listen {nodes.host(0)}:{front} ")
         text = replaced(text, "worker_processes auto;", f"worker_processes {self.count};")
         text = replaced(text, "worker_rlimit_nofile 262144;", f"worker_rlimit_nofile {hard};")
@@ -264,7 +281,7 @@ class Load:
         sources = ",".join(f"127.0.{number + 1}.{i + 1}" for i in range(8))
         command = ["java", "-jar", str(nodes.JAR), "bench", "scenario", "wildcard", "-h", nodes.host(0), "-p", str(case.front),
                    "--ifaddr", sources, "--max-clients", str(clients), "--pubs", str(pairs), "--filters", str(holders), "--holders", str(holders),
-                   "-q", case.qos, "-s", str(arguments.size), "--rate", str(arguments.rate / case.tools), "-k", "120",
+                   "-q", case.qos, "-s", str(arguments.size), "--rate", str(arguments.rate / case.tools), "-k", str(arguments.keep_alive),
                    "-i", str(1000 * case.tools / arguments.connect_rate), "--warm-up", f"{arguments.warm_up}s",
                    # The tools do not begin in the same moment.
                    "--duration", f"{arguments.seconds + 5}s", "--json", str(self.report)]

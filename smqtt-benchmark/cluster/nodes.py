@@ -19,6 +19,7 @@ PATIENCE = 60  # seconds for a process to start or to end
 CONFIG = """
 management: {{host: {host}, port: {management}, sys-interval: never}}
 storage: {{kind: memory}}
+access: {{allow-anonymous: true}}
 listeners:
   tcp: {{host: {host}, port: {port}{listener}}}
   ws: {{enabled: false}}

@@ -16,10 +16,11 @@ final class ClientPackets {
     static final int PUBCOMP = 0x70;
 
     private static final int SESSION_EXPIRY_INTERVAL = 0x11;
+    private static final int TOPIC_ALIAS_MAXIMUM = 0x22;
 
     private ClientPackets() {}
 
-    /** CONNECT (section 3.1); {@code sessionExpirySeconds} is sent to MQTT 5 servers only. */
+    /** CONNECT (section 3.1); {@code sessionExpirySeconds} and {@code topicAliases} are sent to MQTT 5 servers only. */
     static void connect(
             ByteBuf out,
             int version,
@@ -27,11 +28,12 @@ final class ClientPackets {
             boolean cleanStart,
             int keepAliveSeconds,
             long sessionExpirySeconds,
+            int topicAliases,
             @Nullable String userName,
             @Nullable String password) {
         String protocol = version == 3 ? "MQIsdp" : "MQTT";
-        int properties = version < 5 ? 0 : sessionExpirySeconds > 0 ? 6 : 1;
-        int length = 2 + protocol.length() + 4 + properties + stringBytes(clientId);
+        int properties = (sessionExpirySeconds > 0 ? 5 : 0) + (topicAliases > 0 ? 3 : 0);
+        int length = 2 + protocol.length() + 4 + (version < 5 ? 0 : 1 + properties) + stringBytes(clientId);
         length += userName == null ? 0 : stringBytes(userName);
         length += password == null ? 0 : stringBytes(password);
         out.writeByte(0x10);
@@ -40,10 +42,14 @@ final class ClientPackets {
         out.writeByte(version);
         out.writeByte((cleanStart ? 0x02 : 0) | (userName == null ? 0 : 0x80) | (password == null ? 0 : 0x40));
         out.writeShort(keepAliveSeconds);
-        if (properties == 6) {
-            out.writeByte(5).writeByte(SESSION_EXPIRY_INTERVAL).writeInt((int) sessionExpirySeconds);
-        } else if (properties == 1) {
-            out.writeByte(0);
+        if (version == 5) {
+            out.writeByte(properties);
+            if (sessionExpirySeconds > 0) {
+                out.writeByte(SESSION_EXPIRY_INTERVAL).writeInt((int) sessionExpirySeconds);
+            }
+            if (topicAliases > 0) {
+                out.writeByte(TOPIC_ALIAS_MAXIMUM).writeShort(topicAliases);
+            }
         }
         string(out, clientId);
         if (userName != null) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param publisher its number as a publisher, -1 if it does not publish
  * @param stamp the publisher number in the messages to its first topic; plus one for each further topic
  * @param topics its topics, used in turns
- * @param aside whether its received messages are not measured
+ * @param slow whether it reads slowly; its received messages are not measured
  */
 record ClientSpec(
         String clientId,
@@ -28,7 +28,7 @@ record ClientSpec(
         int publisher,
         int stamp,
         List<String> topics,
-        boolean aside) {
+        boolean slow) {
 
     static ClientSpec idle(String clientId, int number) {
         return new ClientSpec(clientId, number, number, List.of(), 0, null, -1, -1, List.of(), false);
@@ -37,6 +37,10 @@ record ClientSpec(
     static ClientSpec publisher(String clientId, int number, int publisher, String topic) {
         return new ClientSpec(
                 clientId, number, publisher, List.of(), 0, null, publisher, publisher, List.of(topic), false);
+    }
+
+    static ClientSpec slow(String clientId, int number, String filter, int qos) {
+        return new ClientSpec(clientId, number, number, List.of(filter), qos, null, -1, -1, List.of(), true);
     }
 
     static ClientSpec subscriber(

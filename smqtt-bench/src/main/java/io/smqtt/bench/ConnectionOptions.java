@@ -65,6 +65,13 @@ final class ConnectionOptions {
     long sessionExpirySeconds;
 
     @Option(
+            names = "--topic-aliases",
+            paramLabel = "COUNT",
+            description =
+                    "MQTT 5: clients accept so many topic aliases, and publishers use them. Default: ${DEFAULT-VALUE}.")
+    int topicAliases;
+
+    @Option(
             names = {"-S", "--ssl"},
             description = "Connects by TLS.")
     boolean tls;
@@ -124,6 +131,8 @@ final class ConnectionOptions {
         check(
                 sessionExpirySeconds >= 0 && sessionExpirySeconds <= 0xFFFF_FFFFL,
                 "-x " + sessionExpirySeconds + ": 0 to 4294967295 seconds");
+        check(topicAliases >= 0 && topicAliases < 65_536, "--topic-aliases " + topicAliases + ": 0 to 65535");
+        check(mqtt == 5 || topicAliases == 0, "--topic-aliases needs -V 5");
         check(mqtt == 5 || password == null || userName != null, "-P needs -u before MQTT 5");
         return new Target(
                 List.copyOf(hosts),
@@ -134,6 +143,7 @@ final class ConnectionOptions {
                 cleanStart,
                 sessionExpirySeconds,
                 keepAliveSeconds,
+                topicAliases,
                 secure ? tlsContext() : null,
                 webSocket ? webSocketPath : null,
                 List.copyOf(sourceAddresses));

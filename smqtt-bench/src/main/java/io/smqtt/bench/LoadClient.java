@@ -2,10 +2,14 @@
 package io.smqtt.bench;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler.ClientHandshakeStateEvent;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One MQTT client: connects, subscribes, acknowledges, records received messages. Owned by its event loop. */
@@ -27,6 +31,12 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
     private static final int FLUSH_BYTES = 64 * 1024;
     private static final int FIRST_CAPACITY = 512;
 
+    /** The size above which the payload of a received message is not kept until it is complete. */
+    private static final int LARGE_BYTES = 64 * 1024;
+
+    private static final int SLOW_READ_BYTES = 2048;
+    private static final long SLOW_READ_MILLIS = 100;
+
     final ClientSpec spec;
     final LoadLoop loop;
     private final Target target;
@@ -39,6 +49,7 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
     private long writtenNanos;
     private long readNanos;
     private int subAcksToCome;
+    private int skipBytes;
     private int usualBytes = FIRST_CAPACITY;
     private boolean dirty;
     private boolean settled;
@@ -162,6 +173,7 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
                 target.cleanStart(),
                 target.keepAliveSeconds(),
                 target.sessionExpirySeconds(),
+                target.topicAliases(),
                 name,
                 target.password());
         flush();
@@ -213,6 +225,11 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf in = (ByteBuf) message;
         readNanos = System.nanoTime();
+        loop.figures.receivedBytes += spec.slow() ? 0 : in.readableBytes();
+        if (skipBytes > 0 && !skip(in)) {
+            in.release();
+            return;
+        }
         if (rest != null) {
             rest.writeBytes(in);
             in.release();
@@ -221,23 +238,49 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
         }
         int wanted = ServerPackets.parse(in, target.version(), this);
         if (in.isReadable() && context != null) {
-            rest = ctx.alloc().buffer(Math.max(wanted, in.readableBytes()));
-            rest.writeBytes(in);
+            keep(ctx, in, wanted);
         }
         in.release();
+    }
+
+    /** Keeps the begun packet; of a large PUBLISH only what comes before the rest of the payload, which is not looked at. */
+    private void keep(ChannelHandlerContext ctx, ByteBuf in, int wanted) {
+        int head = wanted > LARGE_BYTES ? ServerPackets.bytesToStamp(in, target.version()) : -1;
+        if (head > 0) {
+            skipBytes = wanted - in.readableBytes();
+            rest = ctx.alloc().buffer(head).writeBytes(in, head);
+        } else {
+            rest = ctx.alloc().buffer(Math.max(Math.min(wanted, LARGE_BYTES), in.readableBytes()));
+            rest.writeBytes(in);
+        }
+    }
+
+    /** Skips payload; with its last byte the message has arrived, and the result is true. */
+    private boolean skip(ByteBuf in) {
+        int bytes = Math.min(skipBytes, in.readableBytes());
+        in.skipBytes(bytes);
+        skipBytes -= bytes;
+        ByteBuf head = rest;
+        if (skipBytes > 0 || head == null) {
+            return false;
+        }
+        rest = null;
+        ServerPackets.publishHead(head, target.version(), this);
+        head.release();
+        return true;
     }
 
     // --- packets of the server
 
     @Override
-    public void connAck(boolean present, int reasonCode, int receiveMaximum) {
+    public void connAck(boolean present, int reasonCode, int receiveMaximum, int topicAliasMaximum) {
         if (reasonCode != 0) {
             fail("the server refused the connection: " + Failures.connectReason(target.version(), reasonCode));
             return;
         }
         loop.figures.connect.recordValue(readNanos - startNanos);
         if (publisher != null) {
-            publisher.receiveMaximum(receiveMaximum);
+            publisher.limits(receiveMaximum, topicAliasMaximum);
         }
         List<String> filters = spec.filters();
         if (filters.isEmpty() || present) {
@@ -267,7 +310,19 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
             ready = true;
             loop.figures.connected++;
             setUp.ready(this);
+            if (spec.slow() && context != null) {
+                readSlowly(context.channel());
+            }
         }
+    }
+
+    /** From now on reads a little at an interval. */
+    private void readSlowly(Channel channel) {
+        channel.config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(SLOW_READ_BYTES));
+        channel.config().setAutoRead(false);
+        ScheduledFuture<?> reading = loop.executor.scheduleAtFixedRate(
+                channel::read, SLOW_READ_MILLIS, SLOW_READ_MILLIS, TimeUnit.MILLISECONDS);
+        channel.closeFuture().addListener(closed -> reading.cancel(false));
     }
 
     @Override
@@ -277,8 +332,10 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
                     begin(4), qos == 1 ? ClientPackets.PUBACK : ClientPackets.PUBREC, packetIdentifier);
             written();
         }
+        if (spec.slow()) {
+            return;
+        }
         LoadFigures figures = loop.figures;
-        figures.deliveredBytes += payloadBytes;
         FlowTable flows = spec.flows();
         if (flows == null || !Stamp.isAt(in, payloadAt, payloadBytes)) {
             figures.foreign++;

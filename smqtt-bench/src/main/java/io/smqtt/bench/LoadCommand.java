@@ -3,6 +3,7 @@ package io.smqtt.bench;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -77,6 +78,6 @@ abstract class LoadCommand implements Callable<Integer> {
 
     /** Settings for clients that send nothing. */
     LoadSettings receiving(int qos, long limit) {
-        return new LoadSettings(qos, 0, false, 0, 0, 1, limit, Duration.ZERO, run.duration, run.drain);
+        return new LoadSettings(qos, 0, false, List.of(), 0, 0, 1, limit, Duration.ZERO, run.duration, run.drain);
     }
 }

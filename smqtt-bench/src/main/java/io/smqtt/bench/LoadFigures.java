@@ -14,7 +14,10 @@ final class LoadFigures {
     long published;
     long acknowledged;
     long delivered;
-    long deliveredBytes;
+
+    /** Received by clients that are measured, packets that are not complete yet included. */
+    long receivedBytes;
+
     long foreign;
     long badAcknowledgements;
     long refusedAcknowledgements;
@@ -56,7 +59,7 @@ final class LoadFigures {
         published += other.published;
         acknowledged += other.acknowledged;
         delivered += other.delivered;
-        deliveredBytes += other.deliveredBytes;
+        receivedBytes += other.receivedBytes;
         foreign += other.foreign;
         badAcknowledgements += other.badAcknowledgements;
         refusedAcknowledgements += other.refusedAcknowledgements;

@@ -102,11 +102,6 @@ final class LoadRun {
         }
         boolean grouped = !plan.groups().isEmpty();
         LoadSettings own = grouped ? plan.groups().get(group).of(settings) : settings;
-        PublishTemplate[] templates = new PublishTemplate[spec.topics().size()];
-        for (int i = 0; i < templates.length; i++) {
-            templates[i] = new PublishTemplate(
-                    target.version(), spec.topics().get(i), own.qos(), own.retain(), own.payloadBytes());
-        }
         return new Publisher(
                 spec.publisher(),
                 group,
@@ -114,7 +109,7 @@ final class LoadRun {
                 plan.firstStamp() + spec.stamp(),
                 client,
                 own,
-                templates,
+                TopicTemplates.of(target, spec.topics(), own),
                 plan.deliveriesPerMessage());
     }
 
@@ -211,13 +206,13 @@ final class LoadRun {
         watch.progress().sample(sample);
     }
 
-    /** Waits until all expected messages have arrived, or no more arrive. */
+    /** Waits until all expected messages have arrived, or nothing more arrives. */
     private void drain() {
         if (publishers.isEmpty()) {
             return;
         }
         long end = System.nanoTime() + settings.drain().toNanos();
-        long lastDelivered = -1;
+        long lastReceived = -1;
         long lastChange = System.nanoTime();
         while (System.nanoTime() - end < 0) {
             boolean[] waiting = {false};
@@ -230,8 +225,8 @@ final class LoadRun {
             if (!waiting[0] && figures.delivered >= figures.published * plan.deliveriesPerMessage()) {
                 return;
             }
-            if (figures.delivered != lastDelivered) {
-                lastDelivered = figures.delivered;
+            if (figures.receivedBytes != lastReceived) {
+                lastReceived = figures.receivedBytes;
                 lastChange = System.nanoTime();
             } else if (System.nanoTime() - lastChange > QUIET_NANOS) {
                 return;

@@ -2,6 +2,7 @@
 package io.smqtt.bench;
 
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Properties and pace of the messages of a run.
@@ -9,6 +10,7 @@ import java.time.Duration;
  * @param qos QoS of publishers: 0, 1 or 2
  * @param payloadBytes the size of a payload
  * @param retain whether messages are retained
+ * @param userProperties User Properties of each message, MQTT 5 only
  * @param perSecond messages per second of all publishers together; 0 for a closed loop
  * @param window closed loop: messages of one publisher not yet received by their subscribers; 0 for no such window
  * @param inFlight messages of one publisher not yet acknowledged, QoS 1 and 2; at least 1
@@ -21,6 +23,7 @@ record LoadSettings(
         int qos,
         int payloadBytes,
         boolean retain,
+        List<UserProperty> userProperties,
         double perSecond,
         int window,
         int inFlight,

@@ -51,6 +51,12 @@ final class PubCommand extends LoadCommand {
     boolean retain;
 
     @Option(
+            names = "--property",
+            paramLabel = "NAME=VALUE",
+            description = "MQTT 5: a user property of each message; repeatable.")
+    List<String> userProperties = List.of();
+
+    @Option(
             names = {"-L", "--limit"},
             description = "Messages of all clients together; 0: no limit. Default: ${DEFAULT-VALUE}.")
     long limit;
@@ -72,7 +78,17 @@ final class PubCommand extends LoadCommand {
                 ? perSecond
                 : messageIntervalMillis == 0 ? 0 : count.clients * 1000 / messageIntervalMillis;
         LoadSettings settings = MessageRules.checked(new LoadSettings(
-                qos, payloadBytes, retain, rate, 0, inFlight, limit, Duration.ZERO, run.duration, run.drain));
+                qos,
+                payloadBytes,
+                retain,
+                UserProperty.of(userProperties, target.version()),
+                rate,
+                0,
+                inFlight,
+                limit,
+                Duration.ZERO,
+                run.duration,
+                run.drain));
         run.require(count.clients);
         count.check();
         List<ClientSpec> clients = new ArrayList<>();

@@ -4,6 +4,7 @@ package io.smqtt.bench;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * A PUBLISH packet (section 3.3) encoded once; each message is a copy with its few variable bytes replaced. The payload
@@ -14,16 +15,38 @@ final class PublishTemplate {
     /** The suffix of a numbered topic. */
     static final String NUMBER = "########";
 
+    private static final int TOPIC_ALIAS = 0x23;
+    private static final int USER_PROPERTY = 0x26;
+
     private final byte[] packet;
     private final int topicEnd;
     private final int identifierAt;
     private final int payloadAt;
     private final boolean numbered;
 
+    /** A message without properties. */
     PublishTemplate(int version, String topic, int qos, boolean retain, int payloadBytes) {
+        this(version, topic, qos, retain, List.of(), 0, payloadBytes);
+    }
+
+    /**
+     * A message with properties, which are for MQTT 5 only.
+     *
+     * @param topic the topic; empty if the alias stands for it
+     * @param topicAlias 0 for none
+     */
+    PublishTemplate(
+            int version,
+            String topic,
+            int qos,
+            boolean retain,
+            List<UserProperty> userProperties,
+            int topicAlias,
+            int payloadBytes) {
         numbered = topic.endsWith(NUMBER);
         int topicBytes = ClientPackets.stringBytes(topic);
-        int length = topicBytes + (qos > 0 ? 2 : 0) + (version == 5 ? 1 : 0) + payloadBytes;
+        ByteBuf properties = version == 5 ? properties(userProperties, topicAlias) : Unpooled.EMPTY_BUFFER;
+        int length = topicBytes + (qos > 0 ? 2 : 0) + properties.readableBytes() + payloadBytes;
         ByteBuf out = Unpooled.buffer(length + 5);
         out.writeByte(0x30 | qos << 1 | (retain ? 1 : 0));
         ClientPackets.variableByteInteger(out, length);
@@ -33,15 +56,31 @@ final class PublishTemplate {
         if (qos > 0) {
             out.writeShort(0);
         }
-        if (version == 5) {
-            out.writeByte(0);
-        }
+        out.writeBytes(properties);
         payloadAt = out.writerIndex();
         for (int i = 0; i < payloadBytes; i++) {
             out.writeByte('a' + i % 26);
         }
         packet = new byte[out.readableBytes()];
         out.readBytes(packet);
+    }
+
+    private static ByteBuf properties(List<UserProperty> userProperties, int topicAlias) {
+        int length = topicAlias > 0 ? 3 : 0;
+        for (UserProperty property : userProperties) {
+            length += property.encodedBytes();
+        }
+        ByteBuf out = Unpooled.buffer(length + 4);
+        ClientPackets.variableByteInteger(out, length);
+        if (topicAlias > 0) {
+            out.writeByte(TOPIC_ALIAS).writeShort(topicAlias);
+        }
+        for (UserProperty property : userProperties) {
+            out.writeByte(USER_PROPERTY);
+            ClientPackets.string(out, property.name());
+            ClientPackets.string(out, property.value());
+        }
+        return out;
     }
 
     /** Appends a message whose payload is stamped. */

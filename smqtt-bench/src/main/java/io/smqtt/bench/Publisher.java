@@ -20,6 +20,9 @@ final class Publisher {
     final LoadClient client;
     private final LoadSettings settings;
     private final PublishTemplate[] templates;
+    private final PublishTemplate[] introducing;
+    private final PublishTemplate[] aliased;
+    private int aliases;
     private final int qos;
     private final long windowDeliveries;
     private final byte[] stateOfIdentifier;
@@ -41,7 +44,7 @@ final class Publisher {
      * @param group the index of its group
      * @param place its place in the group's schedule
      * @param stamp the publisher number in its messages to the first topic
-     * @param templates its messages, one for each topic
+     * @param messages its messages, one for each topic
      * @param deliveriesPerMessage number of deliveries that return the credit, 0 if the window is not used
      */
     Publisher(
@@ -51,7 +54,7 @@ final class Publisher {
             int stamp,
             LoadClient client,
             LoadSettings settings,
-            PublishTemplate[] templates,
+            TopicTemplates messages,
             int deliveriesPerMessage) {
         this.number = number;
         this.group = group;
@@ -59,7 +62,9 @@ final class Publisher {
         this.stamp = stamp;
         this.client = client;
         this.settings = settings;
-        this.templates = templates;
+        this.templates = messages.plain();
+        this.introducing = messages.introducing();
+        this.aliased = messages.aliased();
         this.qos = settings.qos();
         this.windowDeliveries = (long) settings.window() * deliveriesPerMessage;
         int identifiers = qos == 0 ? 0 : settings.inFlight();
@@ -72,9 +77,10 @@ final class Publisher {
         usable = identifiers;
     }
 
-    /** Sets the server's Receive Maximum (MQTT 5.0, section 3.2.2.3.3). */
-    void receiveMaximum(int maximum) {
-        usable = Math.min(usable, maximum);
+    /** Sets the server's Receive Maximum and Topic Alias Maximum (MQTT 5.0, sections 3.2.2.3.3 and 3.2.2.3.8). */
+    void limits(int receiveMaximum, int topicAliasMaximum) {
+        usable = Math.min(usable, receiveMaximum);
+        aliases = Math.min(aliased.length, topicAliasMaximum);
     }
 
     /** Starts to send. {@code limit} is the maximum number of messages of this publisher. */
@@ -135,7 +141,8 @@ final class Publisher {
         }
         int topic = sent % templates.length;
         int sequence = sent / templates.length;
-        PublishTemplate template = templates[topic];
+        PublishTemplate template =
+                topic >= aliases ? templates[topic] : sequence == 0 ? introducing[topic] : aliased[topic];
         ByteBuf out = client.begin(template.packetBytes());
         if (settings.payloadBytes() >= Stamp.BYTES) {
             template.write(out, identifier, due, stamp + topic, sequence);

@@ -22,6 +22,7 @@ record PublisherGroup(String name, int first, int count, int qos, double perSeco
                 qos,
                 all.payloadBytes(),
                 all.retain(),
+                all.userProperties(),
                 perSecond,
                 all.window(),
                 all.inFlight(),

@@ -7,6 +7,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -65,6 +66,19 @@ final class ScenarioCommand extends LoadCommand {
     Integer payloadBytes;
 
     @Option(
+            names = "--property",
+            paramLabel = "NAME=VALUE",
+            description = "MQTT 5: a user property of each message; repeatable.")
+    List<String> userProperties = List.of();
+
+    @Option(
+            names = "--slow",
+            paramLabel = "COUNT",
+            description = "single-topic: further subscribers that read 2 KiB every 100 ms; not measured."
+                    + " Default: ${DEFAULT-VALUE}.")
+    int slow;
+
+    @Option(
             names = "--rate",
             description = "Open loop: messages per second of all publishers. Default: 0, a closed loop.")
     double perSecond;
@@ -98,10 +112,14 @@ final class ScenarioCommand extends LoadCommand {
         int subs = subscribers == null ? scenario.subscribers : subscribers;
         check(pubs > 0 && subs > 0, "--pubs and --subs: at least 1");
         check(group > 0 && holders > 0 && filters >= 0, "--group, --holders and --filters: cannot be negative");
+        check(slow >= 0, "--slow: cannot be negative");
+        check(slow == 0 || scenario == Scenario.SINGLE_TOPIC, "--slow is for single-topic");
+        Target target = connection.target();
         LoadSettings settings = MessageRules.checked(new LoadSettings(
                 qos,
                 payloadBytes == null ? scenario.payloadBytes : payloadBytes,
                 false,
+                UserProperty.of(userProperties, target.version()),
                 perSecond,
                 perSecond > 0 ? 0 : window,
                 inFlight,
@@ -109,13 +127,12 @@ final class ScenarioCommand extends LoadCommand {
                 limit > 0 ? Duration.ZERO : warmUp,
                 run.duration,
                 run.drain));
-        Target target = connection.target();
         ScenarioPlans plans = new ScenarioPlans(connection.prefix, qos);
         return switch (scenario) {
             case SYMMETRIC -> runPlan(plans.symmetric(pubs), target, settings, watch, false);
             case FANIN -> runPlan(plans.fanIn(pubs, subs, group), target, settings, watch, false);
             case FANOUT -> runPlan(plans.fanOut(pubs, subs), target, settings, watch, false);
-            case SINGLE_TOPIC -> runPlan(plans.singleTopic(pubs, subs), target, settings, watch, false);
+            case SINGLE_TOPIC -> runPlan(plans.singleTopic(pubs, subs, slow), target, settings, watch, false);
             case WILDCARD -> runPlan(plans.wildcard(pubs, filters, holders), target, settings, watch, false);
             case RETAINED -> {
                 run.require(pubs);

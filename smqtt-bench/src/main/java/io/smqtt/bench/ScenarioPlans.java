@@ -66,14 +66,17 @@ record ScenarioPlans(String prefix, int subscribeQos) {
         return plan.done(Scenario.FANOUT, subscribers / publishers);
     }
 
-    /** Every publisher to every subscriber. */
-    Plan singleTopic(int publishers, int subscribers) {
+    /** Every publisher to every subscriber, and to slow ones beside them. */
+    Plan singleTopic(int publishers, int subscribers, int slow) {
         Building plan = new Building();
         for (int i = 0; i < publishers; i++) {
             plan.publisher(i, topic(0));
         }
         for (int i = 0; i < subscribers; i++) {
             plan.subscriber(i, topic(0), FlowTable.of(0, publishers, false));
+        }
+        for (int i = 0; i < slow; i++) {
+            plan.client(ClientSpec.slow(id("l", i), plan.clients.size(), topic(0), subscribeQos));
         }
         return plan.done(Scenario.SINGLE_TOPIC, subscribers);
     }

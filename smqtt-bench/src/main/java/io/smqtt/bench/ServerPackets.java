@@ -12,8 +12,13 @@ final class ServerPackets {
     /** Receives the packets of one buffer, in order. */
     interface Sink {
 
-        /** CONNACK; {@code receiveMaximum} is 65535 unless an MQTT 5 server sent a lower one. */
-        void connAck(boolean sessionPresent, int reasonCode, int receiveMaximum);
+        /**
+         * CONNACK.
+         *
+         * @param receiveMaximum 65535 unless an MQTT 5 server sent a lower one
+         * @param topicAliasMaximum 0 unless an MQTT 5 server sent more
+         */
+        void connAck(boolean sessionPresent, int reasonCode, int receiveMaximum, int topicAliasMaximum);
 
         /** PUBLISH; the payload is in {@code in} and valid during the call only. */
         void publish(ByteBuf in, int payloadAt, int payloadBytes, int qos, int packetIdentifier);
@@ -32,7 +37,7 @@ final class ServerPackets {
     }
 
     private static final int RECEIVE_MAXIMUM = 0x21;
-    private static final int NO_RECEIVE_MAXIMUM = 65_535;
+    private static final int TOPIC_ALIAS_MAXIMUM = 0x22;
 
     private ServerPackets() {}
 
@@ -83,7 +88,8 @@ final class ServerPackets {
             sink.connAck(
                     (in.getByte(at) & 1) == 1,
                     in.getUnsignedByte(at + 1),
-                    version == 5 && length > 2 ? receiveMaximum(in, at + 2) : NO_RECEIVE_MAXIMUM);
+                    version == 5 && length > 2 ? shortProperty(in, at + 2, RECEIVE_MAXIMUM, 65_535) : 65_535,
+                    version == 5 && length > 2 ? shortProperty(in, at + 2, TOPIC_ALIAS_MAXIMUM, 0) : 0);
         } else if (type == 14) {
             sink.disconnect(length > 0 ? in.getUnsignedByte(at) : 0);
         } else if (type != 13) {
@@ -108,6 +114,45 @@ final class ServerPackets {
         }
     }
 
+    /**
+     * The number of bytes from the start of a PUBLISH up to and with the stamp of its payload; -1 if {@code in} has another packet or fewer bytes.
+     */
+    static int bytesToStamp(ByteBuf in, int version) {
+        int first = in.getUnsignedByte(in.readerIndex());
+        int end = in.writerIndex();
+        int at = in.readerIndex() + 1;
+        while (at < end && in.getByte(at) < 0) {
+            at++;
+        }
+        at++; // the length of the packet
+        if (first >>> 4 != 3 || at + 2 > end) {
+            return -1;
+        }
+        at += 2 + in.getUnsignedShort(at) + ((first >> 1 & 3) > 0 ? 2 : 0);
+        if (version == 5) {
+            if (at + 4 > end) {
+                return -1;
+            }
+            at = afterProperties(in, at);
+        }
+        return at + Stamp.BYTES > end ? -1 : at + Stamp.BYTES - in.readerIndex();
+    }
+
+    /** Passes a PUBLISH to the sink of which {@code in} has at least {@link #bytesToStamp}. */
+    static void publishHead(ByteBuf in, int version, Sink sink) {
+        int at = in.readerIndex();
+        int index = at + 1;
+        int length = 0;
+        int shift = 0;
+        int digit;
+        do {
+            digit = in.getByte(index++);
+            length |= (digit & 127) << shift;
+            shift += 7;
+        } while (digit < 0);
+        publish(in, in.getUnsignedByte(at) >> 1 & 3, index, length, version, sink);
+    }
+
     private static int afterProperties(ByteBuf in, int at) {
         int index = at;
         int length = 0;
@@ -121,8 +166,8 @@ final class ServerPackets {
         return index + length;
     }
 
-    /** Reads the Receive Maximum in the properties of a CONNACK (MQTT 5.0, section 3.2.2.3). */
-    private static int receiveMaximum(ByteBuf in, int at) {
+    /** Reads a property of two bytes from those of a CONNACK (MQTT 5.0, section 3.2.2.3). */
+    private static int shortProperty(ByteBuf in, int at, int wanted, int absent) {
         int end = afterProperties(in, at);
         int index = at;
         while (in.getByte(index++) < 0) {
@@ -130,12 +175,12 @@ final class ServerPackets {
         }
         while (index < end) {
             int property = in.getUnsignedByte(index++);
+            if (property == wanted) {
+                return in.getUnsignedShort(index);
+            }
             switch (property) {
-                case RECEIVE_MAXIMUM -> {
-                    return in.getUnsignedShort(index);
-                }
                 case 0x11, 0x27 -> index += 4;
-                case 0x13, 0x22 -> index += 2;
+                case 0x13, RECEIVE_MAXIMUM, TOPIC_ALIAS_MAXIMUM -> index += 2;
                 case 0x24, 0x25, 0x28, 0x29, 0x2A -> index += 1;
                 case 0x26 -> {
                     index += 2 + in.getUnsignedShort(index);
@@ -144,6 +189,6 @@ final class ServerPackets {
                 default -> index += 2 + in.getUnsignedShort(index);
             }
         }
-        return NO_RECEIVE_MAXIMUM;
+        return absent;
     }
 }

@@ -5,6 +5,7 @@ import static io.smqtt.bench.ConnectionOptions.check;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -92,6 +93,7 @@ final class SizeCommand extends LoadCommand {
                 qos,
                 payloadBytes,
                 false,
+                List.of(),
                 part.peakUp() + part.peakDown(),
                 0,
                 32,

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param cleanStart whether clients connect with Clean Start
  * @param sessionExpirySeconds Session Expiry Interval of MQTT 5 clients
  * @param keepAliveSeconds 0 for none
+ * @param topicAliases Topic Alias Maximum of MQTT 5 clients, and how many aliases a publisher uses at most; 0 for none
  * @param tls the TLS context, or null for plain connections
  * @param webSocketPath the path of WebSocket connections, or null for plain ones
  * @param sourceAddresses local addresses, used in turns; empty for the system's choice
@@ -29,6 +30,7 @@ record Target(
         boolean cleanStart,
         long sessionExpirySeconds,
         int keepAliveSeconds,
+        int topicAliases,
         @Nullable SslContext tls,
         @Nullable String webSocketPath,
         List<String> sourceAddresses) {
@@ -44,6 +46,7 @@ record Target(
                 clean,
                 expirySeconds,
                 keepAliveSeconds,
+                topicAliases,
                 tls,
                 webSocketPath,
                 sourceAddresses);

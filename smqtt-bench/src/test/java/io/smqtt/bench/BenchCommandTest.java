@@ -68,9 +68,12 @@ class BenchCommandTest {
                 "symmetric --pubs 4 --qos 0",
                 "symmetric --pubs 4 --qos 1 -V 3",
                 "symmetric --pubs 4 --qos 2 -V 4 --threads 2",
+                "symmetric --pubs 4 --qos 1 --topic-aliases 2 --property a=b --property c=d",
+                "symmetric --pubs 2 --qos 1 -s 100000 --window 2",
                 "fanin --pubs 8 --subs 4 --group 2 --qos 1",
                 "fanout --pubs 2 --subs 6 --qos 2 --threads 2",
                 "single-topic --pubs 3 --subs 5 --qos 1",
+                "single-topic --pubs 3 --subs 5 --qos 0 --slow 2",
                 "wildcard --pubs 3 --filters 250 --holders 2 --qos 1",
             })
     void scenarioDeliversEveryMessageOnce(String line) {
@@ -243,6 +246,10 @@ class BenchCommandTest {
         "pub -t a/#, wildcards",
         "pub -t a -q 3, QoS is",
         "pub -t a -s 4, payloads are",
+        "pub -t a --property b, NAME=VALUE",
+        "pub -t a -V 4 --property b=c, needs -V 5",
+        "conn -V 4 --topic-aliases 1, needs -V 5",
+        "scenario symmetric --slow 1, single-topic",
         "sub -t a#, level of its own",
         "sub -t a -n -1, numbered",
         "scenario, Missing required parameter",

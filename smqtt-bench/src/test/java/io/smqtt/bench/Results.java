@@ -12,7 +12,17 @@ final class Results {
 
     static LoadSettings settings(double perSecond, long limit) {
         return new LoadSettings(
-                1, 128, false, perSecond, 32, 32, limit, Duration.ZERO, Duration.ofSeconds(10), Duration.ofSeconds(1));
+                1,
+                128,
+                false,
+                List.of(),
+                perSecond,
+                32,
+                32,
+                limit,
+                Duration.ZERO,
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(1));
     }
 
     /** 1,000 messages in 10 s with latencies of 1 ms to 1 s in even steps, one of them lost, two doubled. */

@@ -40,11 +40,56 @@ class WireTest {
         assertThat(out.readableBytes()).isEqualTo(template.packetBytes());
     }
 
+    @Test
+    void connectHasTheTopicAliasMaximum() {
+        ByteBuf out = Unpooled.buffer();
+        ClientPackets.connect(out, 5, "c", true, 60, 0, 10, null, null);
+
+        assertThat(ByteBufUtil.hexDump(out)).isEqualTo("101100044d5154540502003c0322000a" + "000163");
+    }
+
+    @Test
+    void publishHasUserPropertiesAndAlias() {
+        List<UserProperty> properties = UserProperty.of(List.of("a=b", "c==d"), 5);
+        PublishTemplate template = new PublishTemplate(5, "", 0, false, properties, 3, 16);
+        ByteBuf out = Unpooled.buffer();
+        template.write(out, 0, 1000, 3, 42);
+
+        assertThat(ByteBufUtil.hexDump(out, 0, 23))
+                .isEqualTo("3025" + "0000" + "12230003" + "26000161000162" + "2600016300023d64");
+        ServerPackets.parse(out.duplicate(), 5, recorder);
+        assertThat(recorder.seen).singleElement().asString().startsWith("publish 0 0 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4, 0", "5, 0", "5, 1", "5, 2"})
+    void publishIsKnownFromItsHead(int version, int qos) {
+        PublishTemplate template = new PublishTemplate(version, "a/b", qos, false, 300);
+        ByteBuf whole = Unpooled.buffer();
+        template.write(whole, qos == 0 ? 0 : 9, 1000, 3, 42);
+        int head = template.packetBytes() - 300 + Stamp.BYTES;
+
+        for (int bytes = 2; bytes < head; bytes++) {
+            assertThat(ServerPackets.bytesToStamp(whole.slice(0, bytes), version))
+                    .isEqualTo(-1);
+        }
+        assertThat(ServerPackets.bytesToStamp(whole.slice(0, 100), version)).isEqualTo(head);
+        Recorder heads = new Recorder() {
+            @Override
+            public void publish(ByteBuf in, int payloadAt, int payloadBytes, int qos, int packetIdentifier) {
+                seen.add(payloadAt + " " + payloadBytes + " " + qos + " " + packetIdentifier);
+            }
+        };
+        ServerPackets.publishHead(whole.slice(0, head), version, heads);
+        assertThat(heads.seen).containsExactly((head - Stamp.BYTES) + " 300 " + qos + " " + (qos == 0 ? 0 : 9));
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "20020100, 4, connack true 0 65535",
-        "20060000032100 0a, 5, connack false 0 10",
-        "200d00000a1100000001240121000 5, 5, connack false 0 5",
+        "20020100, 4, connack true 0 65535 0",
+        "20060000032100 0a, 5, connack false 0 10 0",
+        "200d00000a1100000001240121000 5, 5, connack false 0 5 0",
+        "20090000 06 22000a 210014, 5, connack false 0 20 10",
         "40020001, 4, ack 4 1 0",
         "5003000290, 5, ack 5 2 144",
         "62020003, 4, ack 6 3 0",
@@ -75,7 +120,7 @@ class WireTest {
             ServerPackets.parse(grown, 4, recorder);
         }
 
-        assertThat(recorder.seen).containsExactly("connack false 0 65535", "publish 1 9 hi", "ack 4 1 0");
+        assertThat(recorder.seen).containsExactly("connack false 0 65535 0", "publish 1 9 hi", "ack 4 1 0");
         assertThat(grown.isReadable()).isFalse();
     }
 
@@ -105,7 +150,7 @@ class WireTest {
 
     private static String connect(int version, String userName) {
         ByteBuf out = Unpooled.buffer();
-        ClientPackets.connect(out, version, "c", true, 60, version == 5 ? 7 : 0, userName, null);
+        ClientPackets.connect(out, version, "c", true, 60, version == 5 ? 7 : 0, 0, userName, null);
         return ByteBufUtil.hexDump(out);
     }
 
@@ -113,13 +158,13 @@ class WireTest {
         return Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(hex.replace(" ", "")));
     }
 
-    private static final class Recorder implements ServerPackets.Sink {
+    private static class Recorder implements ServerPackets.Sink {
 
         final List<String> seen = new ArrayList<>();
 
         @Override
-        public void connAck(boolean sessionPresent, int reasonCode, int receiveMaximum) {
-            seen.add("connack " + sessionPresent + " " + reasonCode + " " + receiveMaximum);
+        public void connAck(boolean sessionPresent, int reasonCode, int receiveMaximum, int topicAliasMaximum) {
+            seen.add("connack " + sessionPresent + " " + reasonCode + " " + receiveMaximum + " " + topicAliasMaximum);
         }
 
         @Override
