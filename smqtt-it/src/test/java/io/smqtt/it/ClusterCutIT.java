@@ -193,7 +193,7 @@ class ClusterCutIT {
                 int before = publisher.acknowledged();
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> publisher.acknowledged() > before + 20 || publisher.failure() != null);
-                assertThat(publisher.failure()).isNull();
+                ClientFailures.assertNone(publisher, publisher.failure());
             }
         }
 
@@ -214,7 +214,7 @@ class ClusterCutIT {
                 await().atMost(ClusterNetwork.PATIENCE)
                         .pollInterval(POLL)
                         .until(() -> subscriber.highest() >= count - 1 || subscriber.failure() != null);
-                assertThat(subscriber.failure()).isNull();
+                ClientFailures.assertNone(subscriber, subscriber.failure());
             }
         }
 

@@ -328,7 +328,9 @@ class ClusterIT {
     /** What the command prints that asks a node. */
     private List<String> cluster(int node) {
         String url = "http://127.0.0.1:" + nodes.broker(node).port("management");
-        try (CapturedProcess command = BrokerProcess.run(directory, "ctl", "cluster", "--url", url)) {
+        String token = "n" + node + "/data/management.token";
+        try (CapturedProcess command =
+                BrokerProcess.run(directory, "ctl", "cluster", "--url", url, "--token-file", token)) {
             assertThat(command.awaitExit(PATIENCE)).as(command.report()).isZero();
             return command.output();
         }
@@ -358,7 +360,7 @@ class ClusterIT {
         for (JournalPublisher publisher : publishers) { // what is parked has a bound
             publisher.lastOne();
             publisher.join(PATIENCE.toMillis());
-            assertThat(publisher.failure()).as(publisher.getName()).isNull();
+            ClientFailures.assertNone(publisher, publisher.failure());
         }
         nodes.restart(0);
         away.set(nodes.broker(0).address("tcp"));
@@ -372,7 +374,7 @@ class ClusterIT {
         for (int i = 0; i < publishers.size(); i++) {
             JournalSubscriber subscriber = subscribers.get(i);
             subscriber.join(PATIENCE.toMillis());
-            assertThat(subscriber.failure()).as(subscriber.getName()).isNull();
+            ClientFailures.assertNone(subscriber, subscriber.failure());
             List<Integer> distinct = subscriber.received().stream().distinct().toList();
             assertThat(distinct)
                     .isEqualTo(IntStream.range(0, publishers.get(i).count())
@@ -410,7 +412,7 @@ class ClusterIT {
             int before = publisher.acknowledged();
             await().atMost(PATIENCE)
                     .until(() -> publisher.acknowledged() > before + 100 || publisher.failure() != null);
-            assertThat(publisher.failure()).as(publisher.getName()).isNull();
+            ClientFailures.assertNone(publisher, publisher.failure());
         }
     }
 

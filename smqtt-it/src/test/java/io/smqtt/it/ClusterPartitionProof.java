@@ -339,7 +339,7 @@ class ClusterPartitionProof {
                 int before = publisher.acknowledged();
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> publisher.acknowledged() > before + 50 || publisher.failure() != null);
-                assertThat(publisher.failure()).isNull();
+                ClientFailures.assertNone(publisher, publisher.failure());
             }
         }
 
@@ -349,7 +349,7 @@ class ClusterPartitionProof {
                 int before = subscriber.highest();
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> subscriber.highest() > before + 50 || subscriber.failure() != null);
-                assertThat(subscriber.failure()).isNull();
+                ClientFailures.assertNone(subscriber, subscriber.failure());
             }
         }
 
@@ -361,7 +361,7 @@ class ClusterPartitionProof {
                 int count = sentTo(subscriber.topic());
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> subscriber.highest() == count - 1 || subscriber.failure() != null);
-                assertThat(subscriber.failure()).isNull();
+                ClientFailures.assertNone(subscriber, subscriber.failure());
             }
             double arrived = (System.nanoTime() - began) / 1e9;
             subscribers.forEach(JournalSubscriber::finish);

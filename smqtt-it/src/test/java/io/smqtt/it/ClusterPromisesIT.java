@@ -214,7 +214,7 @@ class ClusterPromisesIT {
         }
         for (JournalClient client : clients) {
             await().atMost(PATIENCE).until(() -> !client.isAlive());
-            assertThat(client.failure()).as(client.getName()).isNull();
+            ClientFailures.assertNone(client, client.failure());
             assertThat(client.resumed() + client.fresh())
                     .as("%s kept its connection", client.getName())
                     .isZero();

@@ -54,7 +54,7 @@ class FailoverIT {
         }
         for (JournalClient client : clients) {
             await().atMost(PATIENCE).until(() -> !client.isAlive());
-            assertThat(client.failure()).as(client.getName()).isNull();
+            ClientFailures.assertNone(client, client.failure());
         }
         report();
         subscribers.forEach(this::check);
@@ -118,8 +118,7 @@ class FailoverIT {
     }
 
     private void requireNoFailure() {
-        clients.forEach(
-                client -> assertThat(client.failure()).as(client.getName()).isNull());
+        clients.forEach(client -> ClientFailures.assertNone(client, client.failure()));
     }
 
     private List<MovingSubscriber> subscribersOf(JournalPublisher publisher) {

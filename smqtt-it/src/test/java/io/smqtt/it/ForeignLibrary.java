@@ -48,7 +48,7 @@ final class ForeignLibrary implements ClientLibrary {
                 "paho-mqtt (Python)",
                 Set.of(3, 4, 5),
                 installed("python/bin/python").toString(),
-                source("python/agent.py").toString());
+                source("/interop/python/agent.py").toString());
     }
 
     /** MQTT.js on Node.js. */
@@ -81,9 +81,10 @@ final class ForeignLibrary implements ClientLibrary {
         return path;
     }
 
-    private static Path source(String file) {
+    /** A file of the test's resources. */
+    static Path source(String file) {
         try {
-            return Path.of(java.util.Objects.requireNonNull(ForeignLibrary.class.getResource("/interop/" + file))
+            return Path.of(java.util.Objects.requireNonNull(ForeignLibrary.class.getResource(file))
                     .toURI());
         } catch (java.net.URISyntaxException e) {
             throw new IllegalStateException(e);

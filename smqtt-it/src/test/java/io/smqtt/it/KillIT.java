@@ -112,8 +112,7 @@ class KillIT {
                     .until(() -> publisher.acknowledged() > before + JournalClient.WINDOW
                             || clients.stream().anyMatch(client -> client.failure() != null));
         }
-        clients.forEach(
-                client -> assertThat(client.failure()).as(client.getName()).isNull());
+        clients.forEach(client -> ClientFailures.assertNone(client, client.failure()));
     }
 
     private void finish() {
@@ -130,7 +129,7 @@ class KillIT {
 
     private void requireEnded(JournalClient client) {
         await().atMost(PATIENCE).until(() -> !client.isAlive());
-        assertThat(client.failure()).as(client.getName()).isNull();
+        ClientFailures.assertNone(client, client.failure());
         assertThat(client.refused()).as(client.getName()).isZero();
     }
 

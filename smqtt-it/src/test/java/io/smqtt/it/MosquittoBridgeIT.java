@@ -134,7 +134,8 @@ class MosquittoBridgeIT {
             try (CapturedProcess ctl = BrokerProcess.run(
                     directory,
                     "ctl",
-                    "client",
+                    "clients",
+                    "show",
                     "plant",
                     "--data",
                     "data",
@@ -142,8 +143,9 @@ class MosquittoBridgeIT {
                     "management.port=" + broker.port("management"))) {
                 assertThat(ctl.awaitExit(PATIENCE)).as(ctl.report()).isZero();
                 assertThat(String.join("\n", ctl.output()))
-                        .containsPattern("plant +online .* 3\\.1(\\.1)? bridge ")
-                        .contains("  in/#, QoS 2, no local, retain as published");
+                        .containsPattern("clientid +plant\n")
+                        .containsPattern("is_bridge +true\n")
+                        .containsPattern("in/# +2 +yes +yes ");
             }
         });
     }

@@ -147,15 +147,15 @@ class RollingRestartIT {
                     publisher.acknowledged(),
                     publisher.reconnects(),
                     publisher.longest().toMillis() / 1e3);
-            assertThat(publisher.failure()).isNull();
+            ClientFailures.assertNone(publisher, publisher.failure());
             assertThat(publisher.longest()).isLessThanOrEqualTo(LONGEST_GAP);
-            assertThat(subscriber.failure()).isNull();
+            ClientFailures.assertNone(subscriber, subscriber.failure());
             assertThat(subscriber.received())
                     .containsAll(
                             IntStream.range(0, publisher.acknowledged()).boxed().toList());
         }
         assertThat(heard).allSatisfy(publisher -> {
-            assertThat(publisher.failure()).isNull();
+            ClientFailures.assertNone(publisher, publisher.failure());
             assertThat(publisher.longest()).isLessThanOrEqualTo(LONGEST_GAP);
         });
         for (GapListener listener : listeners) {
@@ -165,7 +165,7 @@ class RollingRestartIT {
                     listener.received(),
                     listener.reconnects(),
                     listener.longest().toMillis() / 1e3);
-            assertThat(listener.failure()).isNull();
+            ClientFailures.assertNone(listener, listener.failure());
             assertThat(listener.received()).isPositive();
             assertThat(listener.longest()).isLessThanOrEqualTo(LONGEST_GAP);
         }
@@ -199,7 +199,7 @@ class RollingRestartIT {
             int before = publisher.acknowledged();
             await().atMost(PATIENCE)
                     .until(() -> publisher.acknowledged() > before + 100 || publisher.failure() != null);
-            assertThat(publisher.failure()).isNull();
+            ClientFailures.assertNone(publisher, publisher.failure());
         }
     }
 }

@@ -58,7 +58,7 @@ class RollingSessionsIT {
         }
         for (JournalClient client : clients) {
             await().atMost(PATIENCE).until(() -> !client.isAlive());
-            assertThat(client.failure()).as(client.getName()).isNull();
+            ClientFailures.assertNone(client, client.failure());
             assertThat(client.fresh()).as(client.getName()).isZero();
         }
         subscribers.forEach(this::check);
@@ -104,8 +104,7 @@ class RollingSessionsIT {
             await().atMost(PATIENCE)
                     .until(() -> (publisher.acknowledged() >= wanted && subscriber.highest() >= wanted) || hasFailed());
         }
-        clients.forEach(
-                client -> assertThat(client.failure()).as(client.getName()).isNull());
+        clients.forEach(client -> ClientFailures.assertNone(client, client.failure()));
     }
 
     private boolean hasFailed() {

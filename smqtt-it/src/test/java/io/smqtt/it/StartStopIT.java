@@ -101,56 +101,6 @@ class StartStopIT {
     }
 
     @Test
-    void theScriptObeysTheFlagsOfTheManual() throws IOException {
-        List<Integer> ports = LoopbackPorts.some(3);
-        Path file = configuration("listeners:\n  tcp:\n    host: 127.0.0.1\n  ws:\n    host: 127.0.0.1\n");
-        ProcessBuilder command = new ProcessBuilder(
-                BrokerProcess.script().toString(),
-                "start",
-                "--config",
-                file.toString(),
-                "--set",
-                "listeners.tcp.port=" + ports.get(0),
-                "--set",
-                "listeners.ws.port=" + ports.get(1),
-                "--set",
-                "management.port=" + ports.get(2),
-                "--data",
-                directory.resolve("data").toString());
-        try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
-                RawClient client = RawClient.to(Endpoint.loopback(ports.get(0)), ProtocolVersion.MQTT_3_1_1)) {
-            assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports.get(0));
-            assertThat(broker.awaitLine("listener ws bound")).contains("127.0.0.1:" + ports.get(1));
-            client.connect("flags");
-        }
-    }
-
-    @Test
-    void theProfileChoosesJavasFlags() throws IOException {
-        Path file = configuration(oneListener(0));
-        ProcessBuilder command = new ProcessBuilder(
-                BrokerProcess.script().toString(), "start", "--profile", "large", "--config", file.toString());
-        try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
-                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
-            client.connect("profile");
-            assertThat(broker.commandLine())
-                    .contains("-XX:+UseG1GC", "-Dsmqtt.profile=large")
-                    .anyMatch(flag -> flag.matches("-Xmn\\d+m"));
-        }
-    }
-
-    @Test
-    void anUnknownProfileEndsTheStartWithCode2() throws IOException {
-        ProcessBuilder command = new ProcessBuilder(BrokerProcess.script().toString(), "start", "--profile=huge");
-        try (CapturedProcess start = CapturedProcess.start("smqtt start", command.directory(directory.toFile()))) {
-            assertThat(start.awaitExit(PATIENCE))
-                    .as("exit code%s", start.report())
-                    .isEqualTo(2);
-            assertThat(start.report()).contains("--profile: huge is none of small, default, large");
-        }
-    }
-
-    @Test
     void aListenerOnAllAddressesIsShownAsConfigured() throws IOException {
         Path file = configuration(oneListener(0));
         try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.host=0.0.0.0")) {

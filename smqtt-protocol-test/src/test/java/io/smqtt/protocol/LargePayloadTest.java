@@ -136,6 +136,33 @@ class LargePayloadTest {
         memory.expectReleased();
     }
 
+    /** Packets of up to eight reads, small ones between them. */
+    @Test
+    void packetsLongerThanAReadArriveWhole() {
+        RawClient subscriber = broker.client(ProtocolVersion.MQTT_5, "s");
+        subscriber.subscribe("a", 0);
+        RawClient publisher = broker.client(ProtocolVersion.MQTT_5, "p");
+        int[] sizes = {65_520, 65_536, 70_000, 10, 200_000, 131_060, 5, 524_288, 4_096, 600_000, 65_536};
+        for (int i = 0;
+                i < 4 * sizes.length;
+                i += 2) { // two at a time, so that none is dropped because the client does not read
+            publish(publisher, text(i, sizes));
+            publish(publisher, text(i + 1, sizes));
+            subscriber.expectPublish("a", text(i, sizes));
+            subscriber.expectPublish("a", text(i + 1, sizes));
+        }
+        memory.expectReleased();
+    }
+
+    private static void publish(RawClient publisher, String payload) {
+        publisher.send(PacketBytes.fields()
+                .bytes(PublishBytes.to("a").qos(0, 0).payload(payload).toBytes(ProtocolVersion.MQTT_5)));
+    }
+
+    private static String text(int number, int[] sizes) {
+        return String.valueOf((char) ('a' + number % 26)).repeat(sizes[number % sizes.length]);
+    }
+
     @Test
     void aboveTheLimitNothingIsLost() {
         RawClient subscriber = little.client(ProtocolVersion.MQTT_5, "s");

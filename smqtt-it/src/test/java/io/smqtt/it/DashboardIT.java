@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The dashboard of the real program in Chromium. {@code resources/browser/dashboard.mjs} has the scenarios. {@code
+ * -Dsmqtt.dashboard.pictures=DIRECTORY} keeps a picture of each page.
+ */
+class DashboardIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final @Nullable String PICTURES = System.getProperty("smqtt.dashboard.pictures");
+    private static final int MANY = 20_000;
+    private static final String WANTED = "truck-7";
+    private static final long HOUR_SECONDS = 3_600;
+    private static final int LONG_NAME_CHARS = 65_000;
+    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final String VIEWER = "eve";
+    private static final String VIEWER_PASSWORD = "a longer password of eve";
+    private static final Pattern FIRST_PASSWORD = Pattern.compile("with the password (\\S+)");
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    Path directory;
+
+    private final List<RawClient> clients = new ArrayList<>();
+    private BrokerProcess broker;
+    private String firstPassword = "";
+
+    @BeforeEach
+    void start() throws IOException {
+        Path token = Files.writeString(directory.resolve("token"), TOKEN + "\n");
+        Path file = Files.writeString(directory.resolve("test.yaml"), """
+                management:
+                  port: 0
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: 0
+                  ws:
+                    host: 127.0.0.1
+                    port: 0
+                limits:
+                  max-topic-bytes: 65535
+                access:
+                  allow-anonymous: true
+                """);
+        broker = BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
+        Matcher password = FIRST_PASSWORD.matcher(broker.awaitLine(" with the password "));
+        assertThat(password.find()).isTrue();
+        firstPassword = password.group(1);
+    }
+
+    @AfterEach
+    void stop() {
+        clients.forEach(RawClient::close);
+        broker.close();
+    }
+
+    private RawClient client(String id) {
+        RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+        clients.add(client);
+        client.connect(id);
+        return client;
+    }
+
+    private void run(String scenario) throws IOException {
+        run(scenario, clients.size());
+    }
+
+    /** Runs a scenario, and fails with its output. */
+    private void run(String scenario, int sessions) throws IOException {
+        ObjectNode given = JSON.createObjectNode()
+                .put("url", "http://127.0.0.1:" + broker.port("management") + "/dashboard/")
+                .put("token", TOKEN)
+                .put("webSocket", "ws://127.0.0.1:" + broker.port("ws") + "/mqtt")
+                .put("clients", sessions)
+                .put("wanted", WANTED)
+                .put("firstPassword", firstPassword)
+                .putPOJO("viewer", Map.of("user", VIEWER, "password", VIEWER_PASSWORD))
+                .put("chromium", ForeignProgram.path("chromium"))
+                .put("pictures", PICTURES);
+        ProcessBuilder command = new ProcessBuilder(
+                ForeignProgram.path("node"),
+                ForeignLibrary.installed("browser/dashboard.mjs").toString(),
+                scenario);
+        try (CapturedProcess process = CapturedProcess.start("the dashboard in Chromium", command)) {
+            try (OutputStream input = process.process().getOutputStream()) {
+                input.write(given.toString().getBytes(StandardCharsets.UTF_8));
+            }
+            assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
+        }
+    }
+
+    @Test
+    void theTokenShowsTheOverviewInThreeLanguages() throws Exception {
+        client("one");
+        client("two").subscribe("a/#", 1);
+
+        run("overview");
+    }
+
+    @Test
+    void whatOneTabPublishesAnotherOneShowsAsText() throws Exception {
+        run("tool");
+    }
+
+    @Test
+    void oneClientAmong20_000IsFoundAndKicked() throws Exception {
+        IntStream.range(0, MANY - 1).parallel().forEach(this::leaveSession);
+        RawClient wanted = client(WANTED);
+        wanted.subscribe("fleet/a", 1);
+
+        run("clients", MANY);
+
+        wanted.expectDisconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+    }
+
+    private void leaveSession(int number) {
+        try (RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect(ConnectBytes.of("sensor-" + number).persistent(HOUR_SECONDS));
+            client.disconnect();
+        }
+    }
+
+    @Test
+    void hostileNamesAreShownAsText() throws Exception {
+        String markup = "<img src=x onerror=alert(1)>";
+        for (String name : List.of(markup, "\u202egnp.exe", "a/b?c#d%2e", "..", "\u0001\u0007")) {
+            RawClient client = client(name);
+            String topic = name + "/x";
+            if (!name.contains("#")) {
+                client.subscribe(topic, 1);
+                client.send(PublishBytes.to(topic)
+                        .payload("<script>alert(2)</script>")
+                        .retained());
+            }
+        }
+        client("i".repeat(LONG_NAME_CHARS))
+                .send(PublishBytes.to("t".repeat(LONG_NAME_CHARS)).retained().payload("long"));
+
+        run("hostile");
+    }
+
+    /** A shared group whose member is away, and two messages that wait for it. */
+    private void leaveGroupWithMessages() {
+        RawClient member = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+        clients.add(member);
+        member.connect(ConnectBytes.of("worker").persistent(HOUR_SECONDS));
+        member.subscribe("$share/workers/jobs/#", 1);
+        member.disconnect();
+        member.expectClosed();
+        RawClient publisher = client("foreman");
+        publisher.publish("jobs/1", "first", 1);
+        publisher.publish("jobs/2", "second", 1);
+    }
+
+    /** The load that the pictures show. */
+    private String[] load() {
+        String port = Integer.toString(broker.address("tcp").getPort());
+        return new String[] {
+            "bench",
+            "scenario",
+            "symmetric",
+            "--pubs",
+            "20",
+            "--qos",
+            "1",
+            "--rate",
+            "400",
+            "--duration",
+            "10m",
+            "--quiet",
+            "--prefix",
+            "plant/",
+            "-p",
+            port
+        };
+    }
+
+    @Test
+    void aTraceShowsWhatHappensToAClient() throws Exception {
+        client("one").subscribe("a/#", 1);
+
+        run("trace");
+    }
+
+    @Test
+    void aClientIsBannedAndASharedGroupShowsWhatWaits() throws Exception {
+        RawClient banned = client("one");
+        leaveGroupWithMessages();
+
+        run("bans");
+
+        banned.expectDisconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+    }
+
+    @Test
+    void aViewerLooksAndCannotDoMore() throws Exception {
+        client("one").subscribe("a/#", 1);
+        run("roles");
+    }
+
+    @Test
+    void aViewerFindsAnOperationOfTheApi() throws Exception {
+        String viewer =
+                "{\"username\":\"%s\",\"password\":\"%s\",\"role\":\"viewer\"}".formatted(VIEWER, VIEWER_PASSWORD);
+        assertThat(RestApi.of(broker).token(TOKEN).post("/users", viewer).status())
+                .isIn(200, 201);
+
+        run("reference");
+    }
+
+    @Test
+    void everyPageIsAccessibleInLightInDarkAndOnANarrowScreen() throws Exception {
+        client("one").subscribe("a/#", 1);
+        leaveGroupWithMessages();
+        client("two")
+                .publish(PublishBytes.to("a/b")
+                        .payload("{\"celsius\":21.5}")
+                        .qos(1)
+                        .retained());
+
+        if (PICTURES == null) {
+            run("accessibility");
+        } else {
+            try (CapturedProcess load = BrokerProcess.run(directory, load())) {
+                run("accessibility");
+            }
+        }
+    }
+
+    @Test
+    void allPagesButTheToolAndTheDescriptionLoadAtMost60KiB() throws Exception {
+        run("size");
+    }
+}
