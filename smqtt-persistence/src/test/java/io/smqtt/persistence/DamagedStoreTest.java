@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,7 +42,8 @@ class DamagedStoreTest {
         for (int seed = 1; seed <= COPIES; seed++) {
             Path copy = directory.resolve("copy-" + seed);
             LiveCopy.of(original, copy);
-            Damaging damaging = damage(copy, new Random(seed));
+            // the first number of java.util.Random is nearly the same for all small seeds, and so would be the file
+            Damaging damaging = damage(copy, new SplittableRandom(seed));
             outcomes.add(damaging, seed, tryOut(copy, damaging, seed));
             LiveCopy.delete(copy);
         }
@@ -107,7 +110,7 @@ class DamagedStoreTest {
         }
     }
 
-    private static Damaging damage(Path copy, Random random) throws IOException {
+    private static Damaging damage(Path copy, RandomGenerator random) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(copy)) {
             files = all.filter(Files::isRegularFile)
@@ -147,14 +150,17 @@ class DamagedStoreTest {
         private int whole;
         private int cutEnd;
 
-        /** Only the end of a log may be missing, and only if it was cut. */
+        /**
+         * Only the end of a log may be missing: if it was cut, or if a bit of its last record was changed, which looks like one that a crash
+         * interrupted.
+         */
         void add(Damaging damaging, int seed, long last) {
             if (last < 0) {
                 refused++;
             } else if (last == FLUSHES + 1) {
                 whole++;
             } else {
-                assertThat(damaging.cut && damaging.file.endsWith(".log"))
+                assertThat(damaging.file.endsWith(".log") && (damaging.cut || last == FLUSHES))
                         .as("seed %s, %s: only %s flushes are left, without a word", seed, damaging, last)
                         .isTrue();
                 cutEnd++;
