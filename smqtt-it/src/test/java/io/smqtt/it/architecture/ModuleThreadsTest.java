@@ -18,7 +18,7 @@ class ModuleThreadsTest {
 
     @Test
     void noMethodLeavesItsThread() {
-        List<Path> modules = Stream.of("core", "cluster", "persistence", "metric", "admin", "bootstrap")
+        List<Path> modules = Stream.of("core", "access", "cluster", "persistence", "metric", "admin", "bootstrap")
                 .map(module -> ROOT.resolve("smqtt-" + module).resolve("target/classes"))
                 .toList();
         JavaClasses classes = new ClassFileImporter().importPaths(modules);
