@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
- * The streams that callers hold. A stream ends with the login, key or role of its caller; one caller has a few at a time. Those of users of
+ * The streams that callers hold. A stream ends with the login, key or role of its caller, which is looked at with each part that is sent, and
+ * now and then when there is none; one caller has a few at a time. Those of users of
  * the application end after {@link #LONGEST_OF_APPLICATION}, because not every login there tells its end: the next one is authenticated anew.
  */
 @AnyThread
@@ -27,7 +29,8 @@ final class Streams {
     /** Maximum duration of a stream of a user of the application. */
     static final Duration LONGEST_OF_APPLICATION = Duration.ofMinutes(10);
 
-    private static final Duration CHECK = Duration.ofSeconds(1);
+    /** How often a caller is authenticated again while nothing is sent. */
+    private static final Duration SILENT_CHECK = Duration.ofSeconds(5);
 
     private final Duration longestOfApplication;
     private final Map<Owner, Integer> open = new HashMap<>(); // guarded by this
@@ -63,15 +66,24 @@ final class Streams {
             return tooMany(owner.most());
         }
         Mono<Long> limit = caller.kind() == Caller.Kind.APPLICATION ? Mono.delay(longestOfApplication) : Mono.never();
-        Flux<Boolean> ended = Flux.interval(CHECK)
+        return stream.of(Flux.defer(() -> enter(owner)
+                ? whileKnown(stream.parts(), caller, again)
+                        .takeUntilOther(limit)
+                        .doFinally(end -> leave(owner))
+                : Flux.empty()));
+    }
+
+    /** The check takes place on the thread of a part, so that it wakes no other one. */
+    private static Flux<byte[]> whileKnown(
+            Flux<byte[]> parts, Caller caller, Supplier<Mono<Callers.Identification>> again) {
+        Sinks.Many<Long> sent = Sinks.many().multicast().directBestEffort();
+        Flux<Boolean> ended = Flux.merge(sent.asFlux(), Flux.interval(SILENT_CHECK))
                 .onBackpressureDrop()
                 .concatMap(tick -> again.get())
                 .map(found ->
                         !(found instanceof Callers.Known known && known.caller().equals(caller)))
                 .filter(Boolean::booleanValue);
-        return stream.of(Flux.defer(() -> enter(owner)
-                ? stream.parts().takeUntilOther(ended).takeUntilOther(limit).doFinally(end -> leave(owner))
-                : Flux.empty()));
+        return parts.doOnNext(part -> sent.tryEmitNext(0L)).takeUntilOther(ended);
     }
 
     private static ApiAnswer tooMany(int most) {

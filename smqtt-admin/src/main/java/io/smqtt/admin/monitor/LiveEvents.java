@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.admin.monitor;
 
-import io.smqtt.admin.Json;
 import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,21 +35,24 @@ final class LiveEvents {
 
     private final Monitor monitor;
     private final long intervalMillis;
-    private final Map<String, Function<? super Monitor.Pair, Object>> topics;
+    private final Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics;
     private final Set<Reader> readers = new LinkedHashSet<>(); // guarded by this
     private @Nullable Disposable task; // guarded by this
 
     /** Owned by the task. */
     private @Nullable Reading last;
 
+    /** Owned by the task. */
+    private final FigureText text = new FigureText();
+
     /**
      * Creates it without readers.
      *
      * @param monitor reads the figures
-     * @param topics makes the value of each topic, as maps and lists, from two readings
+     * @param topics puts the figures of each topic, from two readings
      * @param intervalMillis the time between two events of a topic
      */
-    LiveEvents(Monitor monitor, Map<String, Function<? super Monitor.Pair, Object>> topics, long intervalMillis) {
+    LiveEvents(Monitor monitor, Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics, long intervalMillis) {
         this.monitor = monitor;
         this.intervalMillis = intervalMillis;
         this.topics = Map.copyOf(topics);
@@ -153,9 +155,9 @@ final class LiveEvents {
             Monitor.Pair figures = figures();
             Map<String, byte[]> events = new LinkedHashMap<>();
             for (String name : wanted) {
-                Function<? super Monitor.Pair, Object> topic = topics.get(name);
+                BiConsumer<Monitor.Pair, FigureSink> topic = topics.get(name);
                 if (topic != null) {
-                    events.put(name, event(name, topic.apply(figures)));
+                    events.put(name, text.event(name, all -> topic.accept(figures, all)));
                 }
             }
             present.forEach(reader -> reader.read(events));
@@ -172,13 +174,5 @@ final class LiveEvents {
         return before == null || current.now().secondsSince(before) > 2e-3 * intervalMillis
                 ? current
                 : new Monitor.Pair(before, current.now());
-    }
-
-    private static byte[] event(String name, Object value) {
-        ByteArrayOutputStream event = new ByteArrayOutputStream();
-        event.writeBytes(("event: " + name + "\ndata: ").getBytes(StandardCharsets.US_ASCII));
-        event.writeBytes(Json.bytesOf(value));
-        event.writeBytes(new byte[] {'\n', '\n'});
-        return event.toByteArray();
     }
 }

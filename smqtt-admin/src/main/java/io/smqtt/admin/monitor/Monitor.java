@@ -6,6 +6,8 @@ import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.thread.AnyThread;
 import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
+import java.lang.management.RuntimeMXBean;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +26,8 @@ import reactor.core.scheduler.Schedulers;
 public final class Monitor implements BrokerModule {
 
     private static final Logger LOG = LoggerFactory.getLogger(Monitor.class);
+    private static final RuntimeMXBean RUNTIME = ManagementFactory.getRuntimeMXBean();
+    private static final OperatingSystemMXBean SYSTEM = ManagementFactory.getOperatingSystemMXBean();
     private static final BrokerFigures NONE = new BrokerFigures(0, 0, 0, 0, Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
 
     /** The shortest time over which a rate is computed. */
@@ -48,8 +52,13 @@ public final class Monitor implements BrokerModule {
      */
     record Pair(Reading before, Reading now) {
 
+        /** The figures now with rates, by their names in JSON. */
         Map<String, Object> fields() {
-            return now.fields(before);
+            return FigureMap.of(this::putTo);
+        }
+
+        void putTo(FigureSink all) {
+            now.putTo(all, before);
         }
     }
 
@@ -96,11 +105,11 @@ public final class Monitor implements BrokerModule {
                 metrics == null ? NONE : metrics.figures(),
                 cpuNanos(),
                 runtime.totalMemory() - runtime.freeMemory(),
-                ManagementFactory.getRuntimeMXBean().getUptime());
+                RUNTIME.getUptime());
     }
 
     private static long cpuNanos() {
-        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean process
+        return SYSTEM instanceof com.sun.management.OperatingSystemMXBean process
                 ? Math.max(0, process.getProcessCpuTime())
                 : 0;
     }

@@ -16,7 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.BiConsumer;
 import reactor.core.publisher.Mono;
 
 /** {@code /monitor}, {@code /monitor_current} and {@code /stream}: the figures of all nodes over time. */
@@ -46,18 +46,19 @@ public final class MonitorRoutes implements RouteGroup {
                 CURRENT,
                 question -> Mono.fromCallable(() -> Sums.whole(monitor.current().fields())));
         calls.register(HISTORY, this::historyHere);
-        Map<String, Function<? super Monitor.Pair, Object>> topics = new LinkedHashMap<>();
-        topics.put("monitor", Monitor.Pair::fields);
+        Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics = new LinkedHashMap<>();
+        topics.put("monitor", Monitor.Pair::putTo);
         topics.put("clients", MonitorRoutes::changes);
         events = new LiveEvents(monitor, topics, INTERVAL_MILLIS);
     }
 
     /** How many clients have come and gone. */
-    private static Map<String, Object> changes(Monitor.Pair figures) {
+    private static void changes(Monitor.Pair figures, FigureSink all) {
         long come = figures.now().risen(figures.before(), BrokerFigures::accepted);
         long more =
                 figures.now().figures().online() - figures.before().figures().online();
-        return Map.of("connected", come, "disconnected", Math.max(0, come - more));
+        all.put("connected", come);
+        all.put("disconnected", Math.max(0, come - more));
     }
 
     @Override

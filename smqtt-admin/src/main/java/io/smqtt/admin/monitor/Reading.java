@@ -3,9 +3,7 @@ package io.smqtt.admin.monitor;
 
 import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.DropReason;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
@@ -20,6 +18,9 @@ import java.util.function.ToLongFunction;
  */
 record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos, long heapBytes, long uptimeMillis) {
 
+    private static final DropReason[] REASONS = DropReason.values();
+    private static final Series[] SERIES = Series.values();
+
     /** Seconds since an earlier reading, more than 0. */
     double secondsSince(Reading earlier) {
         return Math.max(1e-3, (nanos - earlier.nanos) / 1e9);
@@ -31,11 +32,7 @@ record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos
     }
 
     private double rate(Reading earlier, ToLongFunction<BrokerFigures> counter) {
-        return rounded(risen(earlier, counter) / secondsSince(earlier));
-    }
-
-    private static double rounded(double value) {
-        return Math.rint(value * 100) / 100;
+        return risen(earlier, counter) / secondsSince(earlier);
     }
 
     /** CPU time per second since an earlier reading; 1 is one core. */
@@ -45,8 +42,8 @@ record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos
 
     /** The values of all series for the time since an earlier reading. */
     float[] sample(Reading earlier) {
-        float[] values = new float[Series.values().length];
-        for (Series series : Series.values()) {
+        float[] values = new float[SERIES.length];
+        for (Series series : SERIES) {
             values[series.ordinal()] = (float) value(series, earlier);
         }
         return values;
@@ -71,9 +68,8 @@ record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos
         };
     }
 
-    /** The figures now, and rates since an earlier reading, by their names in JSON. */
-    Map<String, Object> fields(Reading earlier) {
-        Map<String, Object> all = new LinkedHashMap<>();
+    /** Puts the figures now, and rates since an earlier reading, by their names in JSON. */
+    void putTo(FigureSink all, Reading earlier) {
         all.put("time_stamp", timeMillis);
         all.put("connections", figures.sessions());
         all.put("live_connections", figures.online());
@@ -89,23 +85,23 @@ record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos
         all.put("sent_bytes_rate", rate(earlier, BrokerFigures::deliveredBytes));
         all.put("dropped_msg_rate", rate(earlier, BrokerFigures::droppedInAll));
         all.put("connect_rate", rate(earlier, BrokerFigures::accepted));
-        all.put("cpu", rounded(cpu(earlier)));
+        all.put("cpu", cpu(earlier));
         all.put("memory_used", heapBytes);
         all.put("node_uptime", uptimeMillis / 1_000);
-        all.put("dropped_by_reason", dropped(earlier));
-        return all;
+        all.put("dropped_by_reason", drops -> putDrops(drops, earlier));
     }
 
     /** Totals and rates of the reasons for which something was dropped. */
-    private Map<String, Object> dropped(Reading earlier) {
-        Map<String, Object> all = new LinkedHashMap<>();
-        for (DropReason reason : DropReason.values()) {
+    private void putDrops(FigureSink all, Reading earlier) {
+        for (DropReason reason : REASONS) {
             long total = figures.dropped().getOrDefault(reason, 0L);
             if (total > 0) {
                 double rate = rate(earlier, some -> some.dropped().getOrDefault(reason, 0L));
-                all.put(reason.name().toLowerCase(Locale.ROOT), Map.of("total", total, "rate", rate));
+                all.put(reason.name().toLowerCase(Locale.ROOT), drops -> {
+                    drops.put("total", total);
+                    drops.put("rate", rate);
+                });
             }
         }
-        return all;
     }
 }

@@ -7,14 +7,20 @@ import io.smqtt.admin.account.Caller;
 import io.smqtt.admin.account.Callers;
 import io.smqtt.admin.account.Role;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 class StreamsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final Callers.Refusal UNKNOWN = new Callers.Refusal(401, "BAD_TOKEN", "unknown", null);
 
     private final Streams streams = new Streams(Duration.ofMillis(1));
 
@@ -34,5 +40,39 @@ class StreamsTest {
 
         assertThat(own.isDisposed()).isFalse();
         own.dispose();
+    }
+
+    @Test
+    void nothingIsSentAfterTheEndOfTheLogin() {
+        Caller caller = new Caller("anna", Role.VIEWER, Caller.Kind.USER);
+        AtomicReference<Callers.Identification> found = new AtomicReference<>(new Callers.Known(caller));
+        Sinks.Many<byte[]> parts = Sinks.many().unicast().onBackpressureBuffer();
+        ApiAnswer answer =
+                streams.guarded(ApiAnswer.stream("text/plain", parts.asFlux()), caller, () -> Mono.just(found.get()));
+        List<Integer> sent = new ArrayList<>();
+        Disposable reader =
+                ((ApiAnswer.Stream) answer).parts().map(part -> part.length).subscribe(sent::add);
+
+        parts.tryEmitNext(new byte[1]);
+        parts.tryEmitNext(new byte[2]);
+        found.set(new Callers.Known(new Caller("anna", Role.OPERATOR, Caller.Kind.USER)));
+        parts.tryEmitNext(new byte[3]);
+
+        assertThat(sent).containsExactly(1, 2);
+        assertThat(reader.isDisposed()).isTrue();
+    }
+
+    @Test
+    void aSilentStreamEndsWithTheLogin() {
+        Caller caller = new Caller("anna", Role.VIEWER, Caller.Kind.USER);
+        ApiAnswer answer = streams.guarded(ApiAnswer.stream("text/plain", Flux.never()), caller, Mono::empty);
+        ApiAnswer ended =
+                streams.guarded(ApiAnswer.stream("text/plain", Flux.never()), caller, () -> Mono.just(UNKNOWN));
+        Disposable unanswered = ((ApiAnswer.Stream) answer).parts().subscribe();
+
+        ((ApiAnswer.Stream) ended).parts().then().block(PATIENCE);
+
+        assertThat(unanswered.isDisposed()).isFalse();
+        unanswered.dispose();
     }
 }

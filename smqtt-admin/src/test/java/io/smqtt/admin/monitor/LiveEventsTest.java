@@ -24,7 +24,13 @@ class LiveEventsTest {
 
     private final AtomicInteger computed = new AtomicInteger();
     private final LiveEvents events = new LiveEvents(
-            new Monitor(), Map.of("count", figures -> computed.incrementAndGet(), "other", figures -> "x"), 10);
+            new Monitor(),
+            Map.of(
+                    "count",
+                    (figures, all) -> all.put("n", computed.incrementAndGet()),
+                    "other",
+                    (figures, all) -> all.put("x", 7)),
+            10);
 
     private static List<String> read(LiveEvents events, List<Disposable> readers, String... topics) {
         List<String> parts = new CopyOnWriteArrayList<>();
@@ -40,7 +46,7 @@ class LiveEventsTest {
         await().atMost(PATIENCE).until(() -> one.size() > 3 && two.size() > 3);
 
         assertThat(one.get(0)).startsWith(":");
-        assertThat(one.get(1)).matches("event: count\ndata: \\d+\n\n");
+        assertThat(one.get(1)).matches("event: count\ndata: \\{\"n\":\\d+}\n\n");
         assertThat(two).contains(one.get(3));
         assertThat(events.readers()).isEqualTo(2);
         readers.forEach(Disposable::dispose);
@@ -55,7 +61,7 @@ class LiveEventsTest {
         await().atMost(PATIENCE).until(() -> parts.size() > 3);
         readers.forEach(Disposable::dispose);
 
-        assertThat(parts.get(1)).isEqualTo("event: other\ndata: \"x\"\n\n");
+        assertThat(parts.get(1)).isEqualTo("event: other\ndata: {\"x\":7}\n\n");
         assertThat(computed).hasValue(0);
     }
 
