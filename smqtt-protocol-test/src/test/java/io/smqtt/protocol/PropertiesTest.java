@@ -158,6 +158,7 @@ class PropertiesTest {
         reader.connect(ConnectBytes.of("late").persistent(1_000));
         reader.subscribe("expiry/late", 1);
         reader.abort();
+        BROKER.awaitOffline("late"); // else the messages would be in flight
         RawClient writer = BROKER.client(MQTT_5, "late-writer");
         for (long seconds : new long[] {10, 100, 4_294_967_295L}) {
             PublishBytes message =
@@ -182,6 +183,7 @@ class PropertiesTest {
         reader.connect(ConnectBytes.of("counted").persistent(1_000));
         reader.subscribe("expiry/counted", 1);
         reader.abort();
+        BROKER.awaitOffline("counted"); // else the messages would be in flight
         PublishBytes message = PublishBytes.to("expiry/counted").payload("x").qos(1);
         message.properties().messageExpiry(100);
         BROKER.client(MQTT_5, "counted-writer").publish(message);
