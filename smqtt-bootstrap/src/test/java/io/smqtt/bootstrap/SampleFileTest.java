@@ -39,6 +39,7 @@ class SampleFileTest {
         values.keySet()
                 .removeIf(key -> key.contains(".tls")
                         || key.startsWith("auto-subscriptions.")
+                        || key.startsWith("topic-rewrites.")
                         || key.matches("management\\.(otlp|influx|tracing)\\..*"));
         // The only path with a default: relative to the working directory there, to the file here.
         values.computeIfPresent("storage.dir", (key, value) -> new ConfigValue(value.text(), "", Path.of("")));
@@ -52,7 +53,8 @@ class SampleFileTest {
     @Test
     void sampleNamesEveryKeyAndNoOther() throws IOException {
         Set<String> named = read(uncommented()).keySet().stream()
-                .map(key -> key.replaceFirst("^(listeners|auto-subscriptions)\\.[a-z]+\\.", "$1.<name>."))
+                .map(key ->
+                        key.replaceFirst("^(listeners|auto-subscriptions|topic-rewrites)\\.[a-z]+\\.", "$1.<name>."))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<String> known = EffectiveConfig.schema().describe().stream()
                 .map(ConfigKey::name)

@@ -28,6 +28,7 @@ import java.util.Map;
  * @param access who may do what
  * @param autoSubscriptions subscriptions that every client gets when it connects, by name, in the order in which they are
  *     made
+ * @param topicRewrites rules that give topics of clients another name, by name; the last one that fits decides
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
  * @param eventLoops number of event loop threads; 0 for one per core
@@ -42,13 +43,14 @@ public record BrokerConfig(
         MqttConfig mqtt,
         AccessConfig access,
         Map<String, AutoSubscriptionConfig> autoSubscriptions,
+        Map<String, TopicRewriteConfig> topicRewrites,
         StorageConfig storage,
         ManagementConfig management,
         @Setting(value = "0", min = "0", max = "1024") int eventLoops,
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
 
-    /** Maximum number of automatic subscriptions. */
+    /** Maximum number of automatic subscriptions, and of rewrite rules. */
     private static final int MAX_ENTRIES = 100;
 
     /**
@@ -65,6 +67,7 @@ public record BrokerConfig(
                 mqtt,
                 access,
                 autoSubscriptions,
+                topicRewrites,
                 storage,
                 management,
                 eventLoops,
@@ -74,6 +77,8 @@ public record BrokerConfig(
         checkListeners(listeners);
         autoSubscriptions = Collections.unmodifiableMap(new LinkedHashMap<>(autoSubscriptions));
         checkNames("auto-subscriptions", autoSubscriptions);
+        topicRewrites = Collections.unmodifiableMap(new LinkedHashMap<>(topicRewrites));
+        checkNames("topic-rewrites", topicRewrites);
     }
 
     /** Rejects invalid names, and more entries than a client should cost. */

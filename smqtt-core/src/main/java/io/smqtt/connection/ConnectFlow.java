@@ -65,6 +65,7 @@ public final class ConnectFlow {
     private final Disconnector disconnector;
     private final RateLimits rates;
     private final SubscribeFlow subscribe;
+    private final @Nullable TopicRewrites rewrites;
     private final ClientIds clientIds = new ClientIds();
 
     /**
@@ -108,6 +109,7 @@ public final class ConnectFlow {
         this.directory = directory;
         this.registry = registry;
         this.subscribe = subscribe;
+        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
         this.observer = observer;
         this.disconnector = disconnector;
     }
@@ -235,8 +237,16 @@ public final class ConnectFlow {
                     "the client identifier is reserved for another user");
             return;
         }
-        ConnectRequest request = new ConnectRequest(
-                packet.cleanStart(), packet.sessionExpirySeconds(), packet.will(), packet.userProperties());
+        Will will = packet.will();
+        if (will != null && rewrites != null) {
+            will = rewrites.will(client, will);
+            if (will == null) {
+                disconnector.refuse(connection, ReasonCode.TOPIC_NAME_INVALID, TopicRewrites.NO_TOPIC);
+                return;
+            }
+        }
+        ConnectRequest request =
+                new ConnectRequest(packet.cleanStart(), packet.sessionExpirySeconds(), will, packet.userProperties());
         if (!interceptors.seeConnect()) {
             authorizeWill(connection, new Opening(packet, request, client, authenticationData));
             return;

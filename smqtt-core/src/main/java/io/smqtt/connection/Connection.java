@@ -78,6 +78,7 @@ final class Connection implements PacketSink, TicketOffer.Publisher, TracedConne
 
     private @Nullable TopicName allowedTopic;
     private long allowedGeneration;
+    private @Nullable RewrittenTopic lastRewritten;
     private QoS allowedQos = QoS.AT_MOST_ONCE;
     private boolean allowedRetain;
 
@@ -407,6 +408,15 @@ final class Connection implements PacketSink, TicketOffer.Publisher, TracedConne
         allowedQos = qos;
         allowedRetain = retain;
         allowedGeneration = generation;
+    }
+
+    @Nullable
+    RewrittenTopic lastRewritten() {
+        return lastRewritten;
+    }
+
+    void lastRewritten(RewrittenTopic last) {
+        lastRewritten = last;
     }
 
     AcknowledgementOrder acknowledgements() {

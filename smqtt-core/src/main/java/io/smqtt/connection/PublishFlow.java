@@ -44,6 +44,7 @@ public final class PublishFlow {
     private final boolean validatesPayloadFormat;
     private final boolean awaitsDelivery;
     private final boolean queuesQos0;
+    private final @Nullable TopicRewrites rewrites;
 
     /**
      * Creates the flow.
@@ -79,6 +80,7 @@ public final class PublishFlow {
         this.validatesPayloadFormat = config.mqtt().validatePayloadFormat();
         this.awaitsDelivery = awaitsDelivery;
         this.queuesQos0 = config.session().queueQos0();
+        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
     }
 
     void onPublish(Connection connection, PublishPacket packet) {
@@ -98,6 +100,13 @@ public final class PublishFlow {
         }
         if (qos != QoS.AT_MOST_ONCE) {
             checkQuota(connection);
+        }
+        if (rewrites != null) {
+            topic = rewritten(connection, rewrites, topic);
+            if (topic == null) {
+                acknowledge(connection, packet.packetId(), qos, ReasonCode.TOPIC_NAME_INVALID, TopicRewrites.NO_TOPIC);
+                return;
+            }
         }
         Payload payload = interceptorCount == 0 && !packet.retain() ? packet.payloadInPlace() : packet.payload();
         try {
@@ -137,6 +146,15 @@ public final class PublishFlow {
                     AccessDecision.DENY,
                     late -> authorized(connection, packetId, kept, late, generation));
         }
+    }
+
+    private static @Nullable TopicName rewritten(Connection connection, TopicRewrites rewrites, TopicName topic) {
+        RewrittenTopic last = connection.lastRewritten();
+        if (last == null || !last.isOf(topic)) {
+            last = new RewrittenTopic(topic, rewrites.published(connection.client(), topic));
+            connection.lastRewritten(last);
+        }
+        return last.rewritten();
     }
 
     private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic, Payload payload) {

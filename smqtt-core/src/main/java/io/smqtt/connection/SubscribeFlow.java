@@ -41,6 +41,7 @@ public final class SubscribeFlow {
     private final MqttConfig mqtt;
     private final ClientDirectory directory;
     private final AutoSubscriptions automatic;
+    private final @Nullable TopicRewrites rewrites;
 
     /**
      * Creates the flow.
@@ -64,6 +65,7 @@ public final class SubscribeFlow {
         this.limits = config.limits();
         this.mqtt = config.mqtt();
         this.automatic = new AutoSubscriptions(config.autoSubscriptions().values());
+        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
     }
 
     /** One filter of a SUBSCRIBE: the request, or the reason of its refusal. */
@@ -176,9 +178,13 @@ public final class SubscribeFlow {
     }
 
     private Wish parse(Connection connection, SubscribePacket.Request packet, int identifier) {
-        RequestedFilter requested = RequestedFilter.parse(connection, packet.filter());
-        if (requested == null) {
+        RequestedFilter sent = RequestedFilter.parse(connection, packet.filter());
+        if (sent == null) {
             return Wish.refused(ReasonCode.TOPIC_FILTER_INVALID, null);
+        }
+        RequestedFilter requested = rewritten(connection, sent);
+        if (requested == null) {
+            return Wish.refused(ReasonCode.TOPIC_FILTER_INVALID, TopicRewrites.NO_TOPIC);
         }
         // a bridge: messages must not go back, and the other broker must get the retained messages
         boolean bridge = connection.client().bridge();
@@ -194,6 +200,10 @@ public final class SubscribeFlow {
             throw new ProtocolViolation(refusal, "a subscription of a kind that is not supported");
         }
         return checked(request, identifier);
+    }
+
+    private @Nullable RequestedFilter rewritten(Connection connection, RequestedFilter sent) {
+        return rewrites == null ? sent : rewrites.subscribed(connection.client(), sent);
     }
 
     private @Nullable ReasonCode unsupported(SubscribeRequest request, int identifier) {
@@ -381,7 +391,8 @@ public final class SubscribeFlow {
         List<@Nullable RequestedFilter> filters =
                 new ArrayList<>(packet.filters().size());
         for (String text : packet.filters()) { // all of them before anything changes
-            filters.add(RequestedFilter.parse(connection, text));
+            RequestedFilter sent = RequestedFilter.parse(connection, text);
+            filters.add(sent == null ? null : rewritten(connection, sent));
         }
         if (!interceptors.seeUnsubscribe()) {
             List<Removal> removals = new ArrayList<>(filters.size());

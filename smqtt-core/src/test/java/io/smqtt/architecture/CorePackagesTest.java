@@ -85,6 +85,7 @@ class CorePackagesTest {
         "reactor..",
         "org.reactivestreams..",
         "com.github.benmanes.caffeine..",
+        "com.google.re2j..",
         "org.slf4j..",
         "org.jspecify.annotations..",
     };

@@ -61,6 +61,7 @@ class BlockValuesTest {
                         defaults.mqtt(),
                         defaults.access(),
                         defaults.autoSubscriptions(),
+                        defaults.topicRewrites(),
                         defaults.storage(),
                         management,
                         0,

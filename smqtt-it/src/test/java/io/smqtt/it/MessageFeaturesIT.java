@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Automatic subscriptions, seen by mosquitto_sub and mosquitto_pub: one broker for all cases. */
+/** Automatic subscriptions and rewritten topics, seen by mosquitto_sub and mosquitto_pub: one broker for all cases. */
 class MessageFeaturesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -55,6 +55,15 @@ class MessageFeaturesIT {
                     qos: 1
                   users:
                     topic: client/${clientid}/username/${username}/host/${host}
+                topic-rewrites:
+                  devices:
+                    source-topic: x/#
+                    re: ^x/y/(.+)$
+                    dest-topic: z/y/$1
+                  numbers:
+                    source-topic: x/y/+
+                    re: ^x/y/(\\d+)$
+                    dest-topic: z/${username}/$1
                 """);
         broker = BrokerProcess.start(directory, List.of(), file);
     }
@@ -81,6 +90,18 @@ class MessageFeaturesIT {
             publish("end", "end");
             subscriber.awaitLine("end", "end|end|1"::equals, PATIENCE);
             assertThat(subscriber.output()).noneMatch(line -> line.contains("of another client"));
+        }
+    }
+
+    @Test
+    void aTopicHasItsNewNameForEverybody() {
+        try (CapturedProcess other = subscribe("other", "z/#");
+                CapturedProcess subscriber = subscribe("rewritten", "x/y/a/b")) {
+            publish("x/y/1", "numbers");
+            publish("x/y/a/b", "letters");
+            other.awaitLine("letters", "z/y/a/b|letters|1"::equals, PATIENCE);
+            assertThat(other.output()).contains("z/admin/1|numbers|1");
+            subscriber.awaitLine("letters", "z/y/a/b|letters|1"::equals, PATIENCE);
         }
     }
 
