@@ -256,6 +256,38 @@ const scenarios = {
     await group.filter({ hasText: '0 / 1' }).filter({ hasText: '2 (' }).waitFor()
   },
 
+  /** One of two nodes shows both, and a client of the other one is kicked. Then the other one is killed, and the open pages say what is missing. */
+  async cluster() {
+    const tab = await open()
+    await signIn(tab)
+    const node = name => tab.getByRole('row').filter({ has: tab.getByRole('cell', { name, exact: true }) })
+    for (const name of ['n0', 'n1']) await node(name).filter({ hasText: 'running' }).waitFor()
+    await show(tab, '#/cluster')
+    await tab.getByRole('row').filter({ hasText: 'n1' }).filter({ hasText: 'reachable' }).waitFor()
+    await show(tab, '#/subscriptions')
+    for (const filter of ['fleet/near', 'fleet/far', 'fleet/other']) await tab.getByRole('row').filter({ hasText: filter }).waitFor()
+    await show(tab, '#/clients')
+    await tab.getByText('· 3 entries').waitFor()
+    await node('near').filter({ hasText: 'n0' }).waitFor()
+    const far = node('far')
+    await far.filter({ hasText: 'n1' }).getByRole('button', { name: 'Kick' }).click()
+    await tab.getByRole('dialog').getByRole('button', { name: 'Kick' }).click()
+    await far.waitFor({ state: 'detached' })
+    await node('other').waitFor()
+    const overview = await open()
+    await signIn(overview)
+    console.log('kicked')
+
+    await overview.getByRole('row').filter({ hasText: 'peer_gone/n1' }).waitFor()
+    await overview.getByRole('row').filter({ hasText: 'n1' }).filter({ hasText: 'stopped' }).waitFor()
+    for (const href of ['#/subscriptions', '#/clients']) {
+      await show(tab, href)
+      await tab.getByText('Incomplete: no answer from n1.').waitFor()
+    }
+    await node('near').waitFor()
+    assert.equal(await node('other').count(), 0)
+  },
+
   /** A trace of a client shows what happens to it while the page is open. */
   async trace() {
     const tab = await open()

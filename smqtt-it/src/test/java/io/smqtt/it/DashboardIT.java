@@ -3,26 +3,20 @@ package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,8 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class DashboardIT {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
-    private static final @Nullable String PICTURES = System.getProperty("smqtt.dashboard.pictures");
     private static final int MANY = 20_000;
     private static final String WANTED = "truck-7";
     private static final long HOUR_SECONDS = 3_600;
@@ -44,7 +36,6 @@ class DashboardIT {
     private static final String VIEWER = "eve";
     private static final String VIEWER_PASSWORD = "a longer password of eve";
     private static final Pattern FIRST_PASSWORD = Pattern.compile("with the password (\\S+)");
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir
     Path directory;
@@ -94,28 +85,14 @@ class DashboardIT {
         run(scenario, clients.size());
     }
 
-    /** Runs a scenario, and fails with its output. */
     private void run(String scenario, int sessions) throws IOException {
-        ObjectNode given = JSON.createObjectNode()
-                .put("url", "http://127.0.0.1:" + broker.port("management") + "/dashboard/")
-                .put("token", TOKEN)
-                .put("webSocket", "ws://127.0.0.1:" + broker.port("ws") + "/mqtt")
-                .put("clients", sessions)
-                .put("wanted", WANTED)
-                .put("firstPassword", firstPassword)
-                .putPOJO("viewer", Map.of("user", VIEWER, "password", VIEWER_PASSWORD))
-                .put("chromium", ForeignProgram.path("chromium"))
-                .put("pictures", PICTURES);
-        ProcessBuilder command = new ProcessBuilder(
-                ForeignProgram.path("node"),
-                ForeignLibrary.installed("browser/dashboard.mjs").toString(),
-                scenario);
-        try (CapturedProcess process = CapturedProcess.start("the dashboard in Chromium", command)) {
-            try (OutputStream input = process.process().getOutputStream()) {
-                input.write(given.toString().getBytes(StandardCharsets.UTF_8));
-            }
-            assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
-        }
+        new DashboardScenario(scenario, broker, TOKEN)
+                .given("webSocket", "ws://127.0.0.1:" + broker.port("ws") + "/mqtt")
+                .given("clients", sessions)
+                .given("wanted", WANTED)
+                .given("firstPassword", firstPassword)
+                .given("viewer", Map.of("user", VIEWER, "password", VIEWER_PASSWORD))
+                .run();
     }
 
     @Test
@@ -247,7 +224,7 @@ class DashboardIT {
                         .qos(1)
                         .retained());
 
-        if (PICTURES == null) {
+        if (DashboardScenario.PICTURES == null) {
             run("accessibility");
         } else {
             try (CapturedProcess load = BrokerProcess.run(directory, load())) {
