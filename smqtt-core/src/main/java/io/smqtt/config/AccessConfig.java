@@ -3,7 +3,11 @@ package io.smqtt.config;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param clientId pattern of the client identifiers that are reserved for a user: {@code ${user}} stands for the
  *     user name, {@code *} at the end for any characters, as in {@code ${user}-*}. Other identifiers are refused with
  *     0x85. A client that sends none gets an assigned one
+ * @param chain the backends that decide who may connect, in the order in which they are asked: names of {@code access.backends},
+ *     {@code certificate} and {@code password-file}. Empty for certificate and password file. Clients without a user name
+ *     come last, as {@code allow-anonymous} says
+ * @param backends backends outside of the broker, by name: HTTP servers, tokens, databases, directories
  * @param hashThreads number of threads that check password hashes
  * @param hashQueue maximum number of logins that wait for such a thread. A further login replaces one of an address
  *     with more waiting logins, or is refused with 0x89
@@ -34,11 +42,19 @@ public record AccessConfig(
         @Nullable Path aclFile,
         List<String> admins,
         @Setting(placeholders = "${user}") String clientId,
+        List<String> chain,
+        Map<String, AccessBackendConfig> backends,
         @Setting(value = "1", min = "1", max = "64") int hashThreads,
         @Setting(value = "64", min = "1", max = "1000000") int hashQueue,
         @Setting(value = "10", min = "0", max = "1000000") int failedLogins,
         @Setting(value = "5s", min = "1ms", max = "20s") Duration failedLoginDelay,
         @Setting("true") boolean logConnections) {
+
+    /** The name in {@link #chain()} of users that a client certificate names. */
+    public static final String CERTIFICATE = "certificate";
+
+    /** The name in {@link #chain()} of the users of {@link #passwordFile()}. */
+    public static final String PASSWORD_FILE = "password-file";
 
     /**
      * Checks rules between values.
@@ -51,6 +67,36 @@ public record AccessConfig(
         if (!clientId.isEmpty()) {
             ClientIdPattern.parse("access.client-id", clientId);
         }
+        chain = List.copyOf(chain);
+        backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
+        checkChain(chain, backends, passwordFile);
+    }
+
+    private static void checkChain(
+            List<String> chain, Map<String, AccessBackendConfig> backends, @Nullable Path passwordFile) {
+        Check.that(chain.size() == Set.copyOf(chain).size(), "access.chain", "names a backend twice");
+        for (String name : chain) {
+            boolean builtIn = name.equals(CERTIFICATE) || name.equals(PASSWORD_FILE);
+            Check.that(
+                    builtIn || backends.containsKey(name),
+                    "access.chain",
+                    "names " + name + ", which is neither in access.backends nor certificate or password-file");
+            Check.that(
+                    !name.equals(PASSWORD_FILE) || passwordFile != null,
+                    "access.chain",
+                    "names password-file, which needs access.password-file");
+        }
+        backends.keySet().forEach(name -> {
+            Check.name("access.backends." + name, name);
+            Check.that(
+                    !name.equals(CERTIFICATE) && !name.equals(PASSWORD_FILE),
+                    "access.backends",
+                    "has the name " + name + ", which the broker uses itself");
+            Check.that(
+                    chain.contains(name),
+                    "access.backends",
+                    "has " + name + ", which access.chain does not name; add it to access.chain or remove it");
+        });
     }
 
     /**

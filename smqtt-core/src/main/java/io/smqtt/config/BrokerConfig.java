@@ -118,6 +118,9 @@ public record BrokerConfig(
         if (storage.kind() == StorageConfig.Kind.ROCKSDB) {
             modules.put("storage.kind", "smqtt-persistence");
         }
+        if (!access.chain().isEmpty()) {
+            modules.put("access.chain", "smqtt-access");
+        }
         if (cluster.enabled()) {
             modules.put("cluster.enabled", "smqtt-cluster");
         }

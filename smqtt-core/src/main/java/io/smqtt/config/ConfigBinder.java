@@ -130,6 +130,9 @@ public final class ConfigBinder {
 
     private @Nullable Object component(RecordComponent component, @Nullable Object fallback, String key, boolean bare) {
         Class<?> type = component.getType();
+        if (type == Map.class && ConfigSchema.elementType(component) == ConfigValue.class) {
+            return others(component, key.substring(0, key.lastIndexOf('.') + 1));
+        }
         if (type == Map.class) {
             mark(key);
             return named(ConfigSchema.elementType(component), fallback == null ? Map.of() : (Map<?, ?>) fallback, key);
@@ -153,6 +156,23 @@ public final class ConfigBinder {
         if (value != null && value.text() != null) {
             problems.add(value.origin() + ": " + block + " is a block of keys and cannot have a value");
         }
+    }
+
+    /** The keys of a block that its record does not declare, by their names within the block. */
+    private Map<String, ConfigValue> others(RecordComponent component, String prefix) {
+        Set<String> declared = ConfigSchema.names(component.getDeclaringRecord());
+        Map<String, ConfigValue> others = new LinkedHashMap<>();
+        values.forEach((key, value) -> {
+            String name = key.startsWith(prefix) ? key.substring(prefix.length()) : "";
+            int dot = name.indexOf('.');
+            if (!name.isEmpty() && !declared.contains(dot < 0 ? name : name.substring(0, dot))) {
+                known.add(key);
+                if (value.text() != null) {
+                    others.put(name, value);
+                }
+            }
+        });
+        return others;
     }
 
     private Map<String, @Nullable Object> named(Class<?> element, Map<?, ?> defaults, String key) {

@@ -14,6 +14,9 @@ import java.lang.annotation.Target;
  *
  * <p>A value is checked when its record is created by a builder or from a file, and when a {@link BrokerConfig} is created from the
  * records. A constructor checks only rules between values.
+ *
+ * <p>A component of the type {@code Map<String, ConfigValue>} holds all further keys of the block, which a type of the block declares
+ * elsewhere.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -12,10 +12,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,7 +83,9 @@ public final class ConfigSchema {
         for (RecordComponent component : type.getRecordComponents()) {
             String key = prefix + kebab(component.getName());
             Object value = defaults == null ? null : get(defaults, component);
-            if (component.getType().isRecord()) {
+            if (isOthers(component)) {
+                continue; // what the type of the block declares
+            } else if (component.getType().isRecord()) {
                 describe(component.getType(), (Record) value, key + ".", keys);
             } else if (component.getType() == Map.class) {
                 String entry = key + "." + NAME + ".";
@@ -158,6 +163,10 @@ public final class ConfigSchema {
             Object value = get(block, component);
             if (value instanceof Record) {
                 values((Record) value, key + ".", values);
+            } else if (isOthers(component)) {
+                ((Map<?, ?>) Objects.requireNonNull(value))
+                        .forEach((name, text) -> values.put(
+                                prefix + name, SecretMask.value((String) name, ((ConfigValue) text).text())));
             } else if (value instanceof Map) {
                 ((Map<?, ?>) value).forEach((name, entry) -> values((Record) entry, key + "." + name + ".", values));
             } else if (!component.getType().isRecord()) {
@@ -228,6 +237,23 @@ public final class ConfigSchema {
     /** The record type in a map of records. */
     static Class<?> elementType(RecordComponent component) {
         return (Class<?>) ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
+    }
+
+    /** Whether a component holds the keys of its block that the record does not declare. */
+    private static boolean isOthers(RecordComponent component) {
+        return component.getType() == Map.class && elementType(component) == ConfigValue.class;
+    }
+
+    /** The names that a block has besides those of such a component. */
+    static Set<String> names(Class<?> block) {
+        Set<String> names = new HashSet<>();
+        names.add(ENABLED);
+        for (RecordComponent component : block.getRecordComponents()) {
+            if (!isOthers(component)) {
+                names.add(kebab(component.getName()));
+            }
+        }
+        return names;
     }
 
     static @Nullable Object get(Record block, RecordComponent component) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.access.backend.Template.Scope;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.AccessAction;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TemplateTest {
+
+    static final BackendRequest CLIENT = new BackendRequest(
+            "c/1",
+            "ann",
+            "p w".getBytes(StandardCharsets.UTF_8),
+            new InetSocketAddress("192.0.2.7", 4711),
+            "tcp",
+            ProtocolVersion.MQTT_5,
+            new CertificateNames("CN=ann,O=x", "ann"),
+            Map.of("site", "s1"));
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "${username}|ann",
+                "a${clientid}b${clientid}|ac/1bc/1",
+                "${password}|p w",
+                "${peerhost}:${peerport}|192.0.2.7:4711",
+                "${cert_common_name} ${cert_subject}|ann CN=ann,O=x",
+                "${listener} ${proto_name}|tcp MQTT",
+                "${client_attrs.site}${client_attrs.none}|s1",
+                "$ %u {username} 100%|$ %u {username} 100%",
+            })
+    void placeholdersAreReplaced(String template, String expected) {
+        assertThat(Template.parse(template, Scope.USER).fill(CLIENT, value -> value))
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void percentFormsAreReplacedWhereTheyAreAllowed() {
+        Template template = Template.parseWithPercent("u=%u c=%c 100%% %x ${username}", Scope.RULES);
+
+        assertThat(template.fill(CLIENT, value -> value)).isEqualTo("u=ann c=c/1 100% %x ann");
+    }
+
+    @Test
+    void onlyValuesAreEscaped() {
+        assertThat(Template.parse("a/${clientid}/b", Scope.USER).fill(CLIENT, value -> value.replace("/", "%2F")))
+                .isEqualTo("a/c%2F1/b");
+    }
+
+    @Test
+    void topicsHaveTheValuesOfTheAction() {
+        TopicRequest request = new TopicRequest(CLIENT, AccessAction.PUBLISH, "a/b", QoS.AT_LEAST_ONCE, true);
+
+        assertThat(Template.parse("${action} ${access} ${topic} ${qos} ${retain} ${username}", Scope.TOPIC)
+                        .fill(request, value -> value))
+                .isEqualTo("publish 2 a/b 1 true ann");
+    }
+
+    @Test
+    void statementsGetParameters() {
+        Template template = Template.parse("SELECT x WHERE u = ${username} AND a = ${client_attrs.none}", Scope.RULES);
+
+        assertThat(template.statement(number -> "$" + number)).isEqualTo("SELECT x WHERE u = $1 AND a = $2");
+        assertThat(template.parameters(CLIENT)).containsExactly("ann", null);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"${usrname}", "${client_attrs.}", "${}", "${username", "${topic}", "${zone}"})
+    void unknownPlaceholdersAreRejected(String template) {
+        assertThatThrownBy(() -> Template.parse(template, Scope.USER)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void thePasswordIsKnownOnlyWhereThereIsOne() {
+        assertThatThrownBy(() -> Template.parse("${password}", Scope.RULES))
+                .hasMessage("has the placeholder ${password} that has no value here");
+        assertThatThrownBy(() -> Template.parse("${password}", Scope.TOPIC)).isInstanceOf(RuntimeException.class);
+    }
+}
