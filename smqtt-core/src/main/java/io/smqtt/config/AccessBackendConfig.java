@@ -36,8 +36,13 @@ public record AccessBackendConfig(
         @Setting(value = "1000", min = "0", max = "1000000") int maxWaiting,
         @Setting(value = "1m", min = "0s", max = "1d") Duration cacheTtl,
         @Setting(value = "5s", min = "0s", max = "1h") Duration refusedCacheTtl,
-        @Setting(value = "100000", min = "1", max = "10000000") int cacheEntries,
-        @Setting(value = "32MiB", min = "64KiB", max = "4GiB") long cacheBytes,
+
+        @Setting(value = "100000", min = "1", max = "10000000")
+        int cacheEntries,
+
+        @Setting(value = "32MiB", min = "64KiB", max = "4GiB")
+        long cacheBytes,
+
         Map<String, ConfigValue> settings) {
 
     /** What happens when a backend fails. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param clientId pattern of the client identifiers that are reserved for a user: {@code ${user}} stands for the
  *     user name, {@code *} at the end for any characters, as in {@code ${user}-*}. Other identifiers are refused with
  *     0x85. A client that sends none gets an assigned one
- * @param chain the backends that decide who may connect, in the order in which they are asked: names of {@code access.backends},
+ * @param chain the backends that decide who may connect, in the order in which they are asked: names of {@code access.backends.<name>},
  *     {@code certificate} and {@code password-file}. Empty for certificate and password file. Clients without a user name
  *     come last, as {@code allow-anonymous} says
  * @param backends backends outside of the broker, by name: HTTP servers, tokens, databases, directories

@@ -59,7 +59,9 @@ public record ConfigValue(@Nullable String text, String origin, Path base) {
      */
     public List<String> list() {
         Object parsed = parse(ConfigText.Kind.LIST, List.class);
-        return parsed instanceof List<?> list ? list.stream().map(String::valueOf).toList() : List.of();
+        return parsed instanceof List<?> list
+                ? list.stream().map(String::valueOf).toList()
+                : List.of();
     }
 
     private @Nullable Object parse(ConfigText.Kind kind, Class<?> type) {

@@ -82,7 +82,6 @@ public record AccessRule(
         return client.remoteAddress().isUnresolved()
                 ? !rule.allow()
                 : addresses.stream()
-                        .anyMatch(range ->
-                                range.contains(client.remoteAddress().getAddress()));
+                        .anyMatch(range -> range.contains(client.remoteAddress().getAddress()));
     }
 }

@@ -25,8 +25,8 @@ public final class AccessRules {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LITERAL = "eq ";
-    private static final List<String> PLACEHOLDERS = List.of(
-            "username", "clientid", "peerhost", "cert_subject", "cert_common_name", "listener");
+    private static final List<String> PLACEHOLDERS =
+            List.of("username", "clientid", "peerhost", "cert_subject", "cert_common_name", "listener");
 
     private AccessRules() {}
 

@@ -57,7 +57,9 @@ public final class BackendSettings {
         for (BackendSetting setting : declared.values()) {
             for (Map.Entry<String, ConfigValue> entry : values.entrySet()) {
                 boolean entries = setting.kind() == BackendSetting.Kind.ENTRIES;
-                if (entries ? entry.getKey().startsWith(setting.name() + ".") : entry.getKey().equals(setting.name())) {
+                if (entries
+                        ? entry.getKey().startsWith(setting.name() + ".")
+                        : entry.getKey().equals(setting.name())) {
                     known.add(entry.getKey());
                     String wrong = wrong(setting, entry.getValue());
                     if (wrong != null) {
@@ -72,7 +74,8 @@ public final class BackendSettings {
         values.keySet().stream()
                 .filter(key -> !known.contains(key))
                 .forEach(key -> problems.add(problem(
-                                key, "is no key of a backend of this type; it has " + String.join(", ", declared.keySet()))
+                                key,
+                                "is no key of a backend of this type; it has " + String.join(", ", declared.keySet()))
                         .getMessage()));
         return problems;
     }
@@ -94,8 +97,8 @@ public final class BackendSettings {
         T given = parser.apply(value);
         T min = setting.min().isEmpty() ? null : parser.apply(bound(setting.min()));
         T max = setting.max().isEmpty() ? null : parser.apply(bound(setting.max()));
-        boolean outside =
-                given != null && ((min != null && given.compareTo(min) < 0) || (max != null && given.compareTo(max) > 0));
+        boolean outside = given != null
+                && ((min != null && given.compareTo(min) < 0) || (max != null && given.compareTo(max) > 0));
         return given != null && !outside
                 ? null
                 : "must be " + form + (min == null ? "" : " from " + setting.min() + " to " + setting.max());
@@ -115,7 +118,8 @@ public final class BackendSettings {
     public ConfigurationException problem(String key, String problem) {
         ConfigValue value = values.get(key);
         String origin = value == null ? "" : value.origin() + ": ";
-        return new ConfigurationException(List.of(origin + PREFIX + backend + "." + SecretMask.key(key) + " " + problem));
+        return new ConfigurationException(
+                List.of(origin + PREFIX + backend + "." + SecretMask.key(key) + " " + problem));
     }
 
     /**

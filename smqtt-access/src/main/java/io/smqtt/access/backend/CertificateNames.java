@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param subject the distinguished name, or null without a certificate
  * @param commonName its common name, or null if there is none
  */
-public record CertificateNames(@Nullable String subject, @Nullable String commonName) {
+public record CertificateNames(
+        @Nullable String subject, @Nullable String commonName) {
 
     /** The names of a client without a certificate. */
     public static final CertificateNames NONE = new CertificateNames(null, null);

@@ -157,7 +157,8 @@ public final class Template {
      * @return true if it does
      */
     public boolean uses(String name) {
-        return parts.stream().anyMatch(part -> part.isPlaceholder() && part.text().equals(name));
+        return parts.stream()
+                .anyMatch(part -> part.isPlaceholder() && part.text().equals(name));
     }
 
     /**

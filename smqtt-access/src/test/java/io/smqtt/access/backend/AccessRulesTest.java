@@ -92,8 +92,8 @@ class AccessRulesTest {
 
     @Test
     void aWrongTopicFilterMakesTheListUnusable() {
-        assertThatThrownBy(() ->
-                        AccessRules.compile(AccessRules.parse("[{\"permission\":\"allow\",\"topic\":\"a/#/b\"}]"), CLIENT))
+        assertThatThrownBy(() -> AccessRules.compile(
+                        AccessRules.parse("[{\"permission\":\"allow\",\"topic\":\"a/#/b\"}]"), CLIENT))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -33,7 +33,8 @@ class BackendSettingsTest {
 
     @Test
     void valuesAndDefaultsAreRead() {
-        BackendSettings settings = of("url", "http://h", "size", "9", "ca", "ca.pem", "names", "a,b", "headers.x", "${username}");
+        BackendSettings settings =
+                of("url", "http://h", "size", "9", "ca", "ca.pem", "names", "a,b", "headers.x", "${username}");
 
         assertThat(settings.text("url")).isEqualTo("http://h");
         assertThat(settings.text("method")).isEqualTo("post");
@@ -48,15 +49,17 @@ class BackendSettingsTest {
     @Test
     void allProblemsAreReportedWithTheirLines() {
         assertThatThrownBy(() -> of("size", "0", "method", "put", "strict", "x", "refresh", "x", "urll", "x"))
-                .isInstanceOfSatisfying(ConfigurationException.class, e -> assertThat(e.problems())
-                        .containsExactlyInAnyOrder(
-                                "access.backends.web.url must be set",
-                                "smqtt.yaml:1: access.backends.web.size must be a whole number from 1 to 10",
-                                "smqtt.yaml:2: access.backends.web.method must be post, get",
-                                "smqtt.yaml:3: access.backends.web.strict must be true or false",
-                                "smqtt.yaml:4: access.backends.web.refresh must be a duration such as 5s from 1s to 1h",
-                                "smqtt.yaml:5: access.backends.web.urll is no key of a backend of this type; it has url,"
-                                        + " method, size, refresh, strict, ca, names, headers"));
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        e -> assertThat(e.problems())
+                                .containsExactlyInAnyOrder(
+                                        "access.backends.web.url must be set",
+                                        "smqtt.yaml:1: access.backends.web.size must be a whole number from 1 to 10",
+                                        "smqtt.yaml:2: access.backends.web.method must be post, get",
+                                        "smqtt.yaml:3: access.backends.web.strict must be true or false",
+                                        "smqtt.yaml:4: access.backends.web.refresh must be a duration such as 5s from 1s to 1h",
+                                        "smqtt.yaml:5: access.backends.web.urll is no key of a backend of this type; it has url,"
+                                                + " method, size, refresh, strict, ca, names, headers"));
     }
 
     @Test
@@ -75,7 +78,8 @@ class BackendSettingsTest {
                         "access.backends.web.max-concurrent", "3",
                         "access.backends.web.url", "http://h",
                         "access.backends.web.headers.authorization", "Bearer x"));
-        AccessBackendConfig web = Objects.requireNonNull(config.access().backends().get("web"));
+        AccessBackendConfig web =
+                Objects.requireNonNull(config.access().backends().get("web"));
 
         assertThat(config.requiredModules()).containsEntry("access.chain", "smqtt-access");
         assertThat(web.maxConcurrent()).isEqualTo(3);
@@ -91,7 +95,8 @@ class BackendSettingsTest {
         AccessBackendConfig web = AccessBackendConfig.builder("http").build();
 
         assertThatThrownBy(() -> AccessConfig.builder().chain(List.of("web")).build())
-                .hasMessage("access.chain names web, which is neither in access.backends nor certificate or password-file");
+                .hasMessage(
+                        "access.chain names web, which is neither in access.backends nor certificate or password-file");
         assertThatThrownBy(() -> AccessConfig.builder()
                         .chain(List.of("web", "web"))
                         .backend("web", web)
@@ -99,7 +104,8 @@ class BackendSettingsTest {
                 .hasMessage("access.chain names a backend twice");
         assertThatThrownBy(() -> AccessConfig.builder().backend("web", web).build())
                 .hasMessageStartingWith("access.backends has web, which access.chain does not name");
-        assertThatThrownBy(() -> AccessConfig.builder().chain(List.of("password-file")).build())
+        assertThatThrownBy(() ->
+                        AccessConfig.builder().chain(List.of("password-file")).build())
                 .hasMessage("access.chain names password-file, which needs access.password-file");
     }
 
