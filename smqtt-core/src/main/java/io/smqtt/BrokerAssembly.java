@@ -92,7 +92,8 @@ final class BrokerAssembly {
         observers.add(events);
         observers.add(traces);
         observer = BrokerObserver.of(observers);
-        access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers, observer);
+        access = AccessControl.open(
+                config.access(), builder.authenticators, builder.authorizers, builder.accessChain, observer);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
         listeners = openListeners();
         router = new Router(

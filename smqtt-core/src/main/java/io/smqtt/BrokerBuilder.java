@@ -7,6 +7,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
+import io.smqtt.spi.AccessChain;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.Bans;
@@ -38,6 +39,10 @@ public final class BrokerBuilder {
     final List<Observer> observers = new ArrayList<>();
     final List<BrokerModule> modules = new ArrayList<>();
     Bans bans = Bans.NONE;
+
+    @Nullable
+    AccessChain accessChain;
+
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
 
@@ -71,6 +76,17 @@ public final class BrokerBuilder {
      */
     public BrokerBuilder authenticator(Authenticator authenticator) {
         authenticators.add(authenticator);
+        return this;
+    }
+
+    /**
+     * Sets what combines the built-in authenticators with backends. Without it they are asked one after the other.
+     *
+     * @param chain gets the built-in authenticators
+     * @return this builder
+     */
+    public BrokerBuilder accessChain(AccessChain chain) {
+        accessChain = chain;
         return this;
     }
 

@@ -3,6 +3,7 @@ package io.smqtt.access;
 
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.AccessChain;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
@@ -10,8 +11,10 @@ import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +41,7 @@ public final class AccessControl implements AutoCloseable {
             AccessConfig config,
             List<Authenticator> authenticators,
             List<Authorizer> authorizers,
+            @Nullable AccessChain chain,
             BrokerObserver observer) {
         this.config = config;
         PasswordFile users = config.passwordFile() == null ? null : PasswordFile.read(config.passwordFile());
@@ -46,7 +50,7 @@ public final class AccessControl implements AutoCloseable {
         rules = acl == null ? null : new AclFileAuthorizer(acl);
         userShape = users == null ? userShape : users.shape();
         ruleShape = acl == null ? ruleShape : acl.shape();
-        authenticator = authenticators(authenticators);
+        authenticator = authenticators(authenticators, chain);
         authorizer = authorizers(authorizers);
         enhancedAuthenticators =
                 passwords == null ? List.of() : List.of(new ScramSha256Authenticator(passwords::table));
@@ -60,6 +64,7 @@ public final class AccessControl implements AutoCloseable {
      * @param config the files, and the rule for clients without a user name
      * @param authenticators authenticators of the application, asked in this order before the built-in ones
      * @param authorizers authorizers of the application, asked in this order before the ACL file
+     * @param chain combines the built-in authenticators with backends; null without them
      * @param observer receives events about queued and delayed logins
      * @return the access checks
      * @throws ConfigurationException if a file is missing, unreadable or malformed; with file and line of every malformed line
@@ -68,8 +73,26 @@ public final class AccessControl implements AutoCloseable {
             AccessConfig config,
             List<Authenticator> authenticators,
             List<Authorizer> authorizers,
+            @Nullable AccessChain chain,
             BrokerObserver observer) {
-        return new AccessControl(config, authenticators, authorizers, observer);
+        return new AccessControl(config, authenticators, authorizers, chain, observer);
+    }
+
+    /**
+     * The same without backends. Blocks.
+     *
+     * @param config the files, and the rule for clients without a user name
+     * @param authenticators authenticators of the application
+     * @param authorizers authorizers of the application
+     * @param observer receives events about queued and delayed logins
+     * @return the access checks
+     */
+    public static AccessControl open(
+            AccessConfig config,
+            List<Authenticator> authenticators,
+            List<Authorizer> authorizers,
+            BrokerObserver observer) {
+        return open(config, authenticators, authorizers, null, observer);
     }
 
     /**
@@ -172,8 +195,18 @@ public final class AccessControl implements AutoCloseable {
         }
     }
 
-    private Authenticator authenticators(List<Authenticator> pluggedIn) {
+    private Authenticator authenticators(List<Authenticator> pluggedIn, @Nullable AccessChain chain) {
         List<Authenticator> members = new ArrayList<>(pluggedIn);
+        if (chain != null) {
+            Map<String, Authenticator> builtIn = new HashMap<>();
+            builtIn.put(AccessConfig.CERTIFICATE, new CertificateAuthenticator());
+            builtIn.put(AccessChain.ANONYMOUS, new AnonymousAuthenticator(config.allowAnonymous(), false));
+            if (passwords != null) {
+                builtIn.put(AccessConfig.PASSWORD_FILE, passwords);
+            }
+            members.add(chain.combine(builtIn));
+            return new AuthenticatorChain(members);
+        }
         members.add(new CertificateAuthenticator());
         if (passwords != null) {
             members.add(passwords);

@@ -18,8 +18,12 @@ final class AdminAuthorizer implements DirectAuthorizer {
     @Override
     public Mono<AccessDecision> authorize(
             ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
-        boolean reads = mayRead(client, action) && SystemTopics.isStatus(topic);
-        return (reads ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
+        return (mayReadStatus(client, action, topic) ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
+    }
+
+    /** Whether an action reads one of the broker's own topics, and the client may. */
+    static boolean mayReadStatus(ClientIdentity client, AccessAction action, String topic) {
+        return mayRead(client, action) && SystemTopics.isStatus(topic);
     }
 
     /** Whether a client may perform this action on the broker's own topics. */

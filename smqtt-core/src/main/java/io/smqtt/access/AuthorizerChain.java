@@ -61,7 +61,8 @@ final class AuthorizerChain implements DirectAuthorizer {
     private AccessDecision granted(ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         ClientRules rules = client.grants().rules();
         if (client.grants().superuser()) {
-            return AccessDecision.ALLOW;
+            boolean control = action == AccessAction.PUBLISH && SystemTopics.isControl(topic);
+            return control ? AccessDecision.DENY : AccessDecision.ALLOW;
         }
         try {
             return rules == null ? AccessDecision.CONTINUE : rules.decide(client, action, topic, qos, retain);

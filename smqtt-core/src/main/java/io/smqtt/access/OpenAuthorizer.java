@@ -9,7 +9,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * The authorizer of a broker without access rules. All topics are open except those of the broker: every client may read $SYS, as with
- * mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed.
+ * mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed. A client with rules of its own may do what
+ * these allow, and nothing else.
  */
 final class OpenAuthorizer implements DirectAuthorizer {
 
@@ -19,7 +20,8 @@ final class OpenAuthorizer implements DirectAuthorizer {
         boolean publishes = action == AccessAction.PUBLISH;
         boolean closed = SystemTopics.isControl(topic)
                 || (SystemTopics.isSys(topic) && publishes && !SystemTopics.isOwnBridgeState(client, topic))
-                || (SystemTopics.isEvent(topic) && !AdminAuthorizer.mayRead(client, action));
+                || (SystemTopics.isEvent(topic) && !AdminAuthorizer.mayRead(client, action))
+                || (client.grants().rules() != null && !AdminAuthorizer.mayReadStatus(client, action, topic));
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 

@@ -5,6 +5,7 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** An accepted connection as the transport sees it. */
@@ -68,6 +69,15 @@ public interface ClientLink {
      * @param action must close the channel
      */
     void onConnectTimeout(Runnable action);
+
+    /**
+     * The time that is left of the connect timeout.
+     *
+     * @return half a minute on a link without a connect timeout; not negative
+     */
+    default Duration connectTimeLeft() {
+        return Duration.ofSeconds(30);
+    }
 
     /** Stops the connect timeout: the CONNECT and all packets of the authentication have arrived. */
     void connectComplete();

@@ -30,8 +30,10 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRequest;
 import io.smqtt.spi.Interception;
 import io.smqtt.thread.OnEventLoop;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +52,8 @@ public final class ConnectFlow {
 
     /** Maximum time that a client waits for its session. */
     private static final long STORE_PATIENCE_SECONDS = 30;
+
+    private static final Authentication UNAVAILABLE = new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
 
     private final BrokerConfig config;
     private final Interceptors interceptors;
@@ -138,8 +142,9 @@ public final class ConnectFlow {
             return;
         }
         if (packet.authenticationMethod() == null) {
+            Duration left = connection.link().connectTimeLeft();
             connection.link().connectComplete(); // the time of extensions does not count for the timeout
-            authenticate(connection, packet, clientId, request);
+            authenticate(connection, packet, clientId, request, left);
         } else {
             enhanced.begin(connection, packet, request, this);
         }
@@ -147,11 +152,18 @@ public final class ConnectFlow {
 
     /** Authenticates the client; the request is cancelled if the client disconnects before the answer. */
     private void authenticate(
-            Connection connection, ConnectPacket packet, String clientId, AuthenticationRequest request) {
+            Connection connection,
+            ConnectPacket packet,
+            String clientId,
+            AuthenticationRequest request,
+            Duration left) {
+        Mono<Authentication> asked = authenticator.authenticate(request);
         Disposable question = Answers.ask(
                 connection,
-                authenticator.authenticate(request),
-                new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE),
+                config.access().chain().isEmpty() || asked instanceof Callable
+                        ? asked
+                        : asked.timeout(left, UNAVAILABLE.now()),
+                UNAVAILABLE,
                 answer -> {
                     connection.withdrawal(null);
                     authenticated(connection, packet, clientId, answer);

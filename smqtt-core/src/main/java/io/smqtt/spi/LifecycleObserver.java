@@ -23,6 +23,23 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void connectionClosed(String listener, ReasonCode reason) {}
 
     /**
+     * A request to a backend of authentication or authorization has ended, or was not made.
+     *
+     * @param backend its name in the configuration
+     * @param outcome what came of it
+     * @param nanos its duration in nanoseconds; 0 for a request that was not made
+     */
+    default void backendAnswered(String backend, BackendOutcome outcome, long nanos) {}
+
+    /**
+     * A backend has begun or ceased to work: while it fails, requests to it are not made. Called for each backend at the start.
+     *
+     * @param backend its name in the configuration
+     * @param working whether requests are made
+     */
+    default void backendWorking(String backend, boolean working) {}
+
+    /**
      * A connection was refused before its CONNECT was complete: when it was accepted, because of a limit, or later, because
      * of what it sent first or to make room for others; in the latter case {@link #connectionOpened} was called and {@link
      * #connectionClosed} will be.

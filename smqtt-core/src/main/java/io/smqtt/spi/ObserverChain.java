@@ -34,6 +34,16 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void backendAnswered(String backend, BackendOutcome outcome, long nanos) {
+        life.forEach(member -> member.backendAnswered(backend, outcome, nanos));
+    }
+
+    @Override
+    public void backendWorking(String backend, boolean working) {
+        life.forEach(member -> member.backendWorking(backend, working));
+    }
+
+    @Override
     public void connectionRefused(String listener, String reason) {
         life.forEach(member -> member.connectionRefused(listener, reason));
     }

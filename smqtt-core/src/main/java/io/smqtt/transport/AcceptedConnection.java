@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
@@ -156,6 +157,13 @@ public final class AcceptedConnection implements ClientLink {
     @Override
     public void onConnectTimeout(Runnable action) {
         onTimeout = action;
+    }
+
+    @Override
+    public Duration connectTimeLeft() {
+        return deadline == null
+                ? Duration.ZERO
+                : Duration.ofNanos(Math.max(0, deadline.getDelay(TimeUnit.NANOSECONDS)));
     }
 
     /** Ends the deadline; the connection is pending until {@link #connected()}. Can be called more than once. */

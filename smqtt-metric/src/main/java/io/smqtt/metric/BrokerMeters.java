@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.BackendOutcome;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRefusal;
@@ -27,6 +28,7 @@ final class BrokerMeters implements BrokerObserver {
     private final MessageCounts messages;
     private final ConnectionCounts connections;
     private final StoreMeters store;
+    private final BackendCounts backends;
     private final Counter takeovers;
     private final MeterRegistry registry;
     private final Counter created;
@@ -48,6 +50,7 @@ final class BrokerMeters implements BrokerObserver {
         connections = new ConnectionCounts(registry, listeners);
         store = new StoreMeters(registry, storeDirectory);
         this.registry = registry;
+        backends = new BackendCounts(registry);
         for (String packet : new String[] {"connect", "publish", "subscribe", "unsubscribe"}) {
             interceptorFailures(packet);
         }
@@ -102,6 +105,20 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void connectionClosed(String listener, ReasonCode reason) {
         connections.closed(listener, reason);
+    }
+
+    @Override
+    public void backendAnswered(String backend, BackendOutcome outcome, long nanos) {
+        backends.answered(backend, outcome, nanos);
+    }
+
+    @Override
+    public void backendWorking(String backend, boolean working) {
+        backends.working(backend, working);
+    }
+
+    BackendCounts backends() {
+        return backends;
     }
 
     @Override

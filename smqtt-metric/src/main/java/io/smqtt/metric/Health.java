@@ -18,13 +18,15 @@ final class Health {
     private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final StoreMeters store;
+    private final BackendCounts backends;
     private volatile boolean listening;
     private volatile boolean draining;
     private volatile List<LoopProbe> loops = List.of();
     private volatile @Nullable Supplier<ClusterStatus> cluster;
 
-    Health(StoreMeters store) {
+    Health(StoreMeters store, BackendCounts backends) {
         this.store = store;
+        this.backends = backends;
     }
 
     void watch(List<LoopProbe> probes) {
@@ -78,6 +80,8 @@ final class Health {
             boolean tooFew = !together && status.state() == ClusterStatus.State.JOINED;
             checks.put("cluster", tooFew ? "too few members" : Tagged.of(status.state()));
         }
+        // a detail only: other nodes have the same backends
+        backends.states().forEach((name, working) -> checks.put("backend-" + name, working ? "up" : "down"));
         return new HealthReport(listening && !draining && healthy && together, checks);
     }
 }

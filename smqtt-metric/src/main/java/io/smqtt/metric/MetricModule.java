@@ -71,7 +71,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         all.add(prometheus);
         registry = all.size() == 1 ? prometheus : new CompositeMeterRegistry(Clock.SYSTEM, all);
         meters = new BrokerMeters(registry, broker.listeners().keySet(), StoreMeters.directory(broker.storage()));
-        health = new Health(meters.store());
+        health = new Health(meters.store(), meters.backends());
         gauge(
                         "smqtt.ready",
                         "1 if /health/ready says that clients can be sent here",

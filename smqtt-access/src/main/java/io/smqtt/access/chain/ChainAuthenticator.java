@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.chain;
+
+import io.smqtt.access.backend.AccessRule;
+import io.smqtt.access.backend.BackendAnswer;
+import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.guard.BackendBusyException;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AccessChain;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Grants;
+import io.smqtt.thread.AnyThread;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Asks backends and built-in authenticators in order, and fetches the access rules of a client that is accepted, also of one that a built-in
+ * authenticator accepts.
+ */
+@AnyThread
+final class ChainAuthenticator implements Authenticator {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ChainAuthenticator.class);
+    private static final Authentication UNAVAILABLE = new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
+    private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
+
+    /** A step of the chain: one of both. */
+    private record Step(@Nullable Member member, @Nullable Authenticator builtIn) {}
+
+    private final List<Step> steps = new ArrayList<>();
+    private final List<Member> members;
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
+
+    ChainAuthenticator(List<String> chain, Map<String, Member> backends, Map<String, Authenticator> builtIn) {
+        for (String name : chain) {
+            steps.add(new Step(backends.get(name), builtIn.get(name)));
+        }
+        steps.add(new Step(null, builtIn.get(AccessChain.ANONYMOUS)));
+        members = chain.stream()
+                .filter(backends::containsKey)
+                .map(backends::get)
+                .map(Member.class::cast)
+                .toList();
+    }
+
+    @Override
+    public Mono<Authentication> authenticate(AuthenticationRequest request) {
+        return ask(0, request, BackendRequest.of(request));
+    }
+
+    private Mono<Authentication> ask(int index, AuthenticationRequest request, BackendRequest client) {
+        if (index == steps.size()) {
+            return Authentication.CONTINUE.now();
+        }
+        Step step = steps.get(index);
+        Member member = step.member;
+        Authenticator builtIn = step.builtIn;
+        Mono<Authentication> answer = Authentication.CONTINUE.now();
+        if (member != null && member.checksUsers(client.userName())) {
+            answer = ask(member, client);
+        } else if (builtIn != null) {
+            answer = Mono.defer(() -> builtIn.authenticate(request)).flatMap(made -> withRules(made, client));
+        }
+        return answer.flatMap(
+                made -> made instanceof Authentication.Continue ? ask(index + 1, request, client) : Mono.just(made));
+    }
+
+    private Mono<Authentication> ask(Member member, BackendRequest client) {
+        return member.authenticate(client)
+                .flatMap(answer -> answered(member, answer, client))
+                .onErrorResume(error -> Mono.just(failed(member, error)));
+    }
+
+    private Authentication failed(Member member, Throwable error) {
+        boolean busy = error instanceof BackendBusyException;
+        if (busy && !((BackendBusyException) error).isDown()) {
+            return BUSY;
+        }
+        if (member.goesOnAfterFailure()) {
+            return Authentication.CONTINUE;
+        }
+        return busy ? BUSY : UNAVAILABLE;
+    }
+
+    private Mono<Authentication> answered(Member member, BackendAnswer answer, BackendRequest client) {
+        if (answer instanceof BackendAnswer.Allow allow) {
+            Grants grants = new Grants(allow.superuser(), allow.attributes(), allow.expiresAt(), null);
+            List<AccessRule> own = member.config().checksRules() ? allow.rules() : null;
+            return granted(client.userName(), Set.of(), grants, own, client);
+        }
+        return (answer instanceof BackendAnswer.Deny ? Authentication.refused() : Authentication.CONTINUE).now();
+    }
+
+    private Mono<Authentication> withRules(Authentication made, BackendRequest client) {
+        return made instanceof Authentication.Accepted accepted
+                ? granted(accepted.userName(), accepted.roles(), accepted.grants(), null, client)
+                : Mono.just(made);
+    }
+
+    /** Adds the rules of the client to what it is granted. */
+    private Mono<Authentication> granted(
+            @Nullable String userName,
+            Set<String> roles,
+            Grants grants,
+            @Nullable List<AccessRule> own,
+            BackendRequest client) {
+        List<Member> sources =
+                members.stream().filter(member -> member.hasRules(userName)).toList();
+        if (grants.superuser() || (own == null && sources.isEmpty())) {
+            return Mono.just(new Authentication.Accepted(userName, roles, grants));
+        }
+        BackendRequest request = client.authenticated(userName, grants.attributes());
+        return fetch(sources, request, false)
+                .map(fetched -> {
+                    FetchedRules rules = new FetchedRules(request, own == null ? List.of() : own, fetched);
+                    return (Authentication) new Authentication.Accepted(userName, roles, grants.withRules(rules));
+                })
+                .onErrorResume(error -> {
+                    if (!(error instanceof BackendBusyException) && lines.allows("rules")) {
+                        LOG.warn("access rules cannot be used, the client is refused: {}", error.getMessage());
+                    }
+                    return Mono.just(error instanceof BackendBusyException ? BUSY : UNAVAILABLE);
+                });
+    }
+
+    /** Fetches the rules of all sources in order. */
+    static Mono<List<AccessRule>> fetch(List<Member> sources, BackendRequest request, boolean again) {
+        return Flux.fromIterable(sources)
+                .concatMap(member -> {
+                    Mono<List<AccessRule>> rules = again ? member.rulesAgain(request) : member.rules(request);
+                    return member.goesOnAfterFailure() ? rules.onErrorReturn(List.of()) : rules;
+                })
+                .reduce(new ArrayList<AccessRule>(), (all, more) -> {
+                    all.addAll(more);
+                    return all;
+                })
+                .map(List::copyOf);
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.chain;
+
+import io.smqtt.access.RuleList;
+import io.smqtt.access.backend.AccessRule;
+import io.smqtt.access.backend.AccessRules;
+import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClientRules;
+import io.smqtt.thread.AnyThread;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The rules of one client: those that came with its authentication, then those of the backends, which can be replaced. */
+@AnyThread
+final class FetchedRules implements ClientRules {
+
+    private final BackendRequest request;
+    private final List<AccessRule> own;
+    private volatile Content content;
+
+    /**
+     * Compiles rules.
+     *
+     * @throws IllegalArgumentException if they cannot be used
+     */
+    FetchedRules(BackendRequest request, List<AccessRule> own, List<AccessRule> fetched) {
+        this.request = request;
+        this.own = List.copyOf(own);
+        this.content = compile(fetched);
+    }
+
+    private record Content(List<AccessRule> fetched, RuleList compiled) {}
+
+    /** The client, without its password. */
+    BackendRequest request() {
+        return request;
+    }
+
+    /**
+     * Replaces the rules of the backends.
+     *
+     * @return false if they are the same
+     * @throws IllegalArgumentException if they cannot be used; the former ones stay in force
+     */
+    boolean replaceFetched(List<AccessRule> fetched) {
+        if (fetched.equals(content.fetched)) {
+            return false;
+        }
+        content = compile(fetched);
+        return true;
+    }
+
+    private Content compile(List<AccessRule> fetched) {
+        List<AccessRule> all = new ArrayList<>(own);
+        all.addAll(fetched);
+        return new Content(fetched, AccessRules.compile(all, request));
+    }
+
+    @Override
+    public AccessDecision decide(ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
+        return content.compiled.decide(client, action, topic, qos, retain);
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.chain;
+
+import io.smqtt.access.backend.AccessRule;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.LifecycleObserver;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Fetches the rules of connected clients again when they are older than the cache's time. Rules that cannot be fetched stay in force until
+ * they can. A change is in force at once, also for existing subscriptions.
+ */
+@AnyThread
+final class RuleRefresh implements LifecycleObserver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RuleRefresh.class);
+    private static final long INTERVAL_MILLIS = 1_000;
+    private static final double JITTER = 0.1;
+
+    private final List<Member> members;
+    private final ChainAuthorizer authorizer;
+    private final long ageNanos;
+    private final Map<FetchedRules, Due> connected = new ConcurrentHashMap<>();
+    private @Nullable Disposable task;
+
+    /** When the rules of a client are fetched again. */
+    private record Due(@Nullable String userName, long nanoTime) {}
+
+    RuleRefresh(List<Member> members, ChainAuthorizer authorizer) {
+        this.members = members.stream().filter(Member::hasRules).toList();
+        this.authorizer = authorizer;
+        ageNanos = this.members.stream()
+                .map(member -> member.config().cacheTtl())
+                .filter(age -> !age.isZero())
+                .min(Duration::compareTo)
+                .orElse(Duration.ofMinutes(1))
+                .toNanos();
+    }
+
+    void start() {
+        if (!members.isEmpty()) {
+            task = Schedulers.parallel()
+                    .schedulePeriodically(this::sweep, INTERVAL_MILLIS, INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    void stop() {
+        Disposable running = task;
+        if (running != null) {
+            running.dispose();
+        }
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        if (client.grants().rules() instanceof FetchedRules rules) {
+            connected.put(rules, due(client.userName()));
+        }
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        if (client.grants().rules() instanceof FetchedRules rules) {
+            connected.remove(rules);
+        }
+    }
+
+    /** Fetches the rules of all clients at the next round. */
+    void all() {
+        long now = System.nanoTime();
+        connected.replaceAll((rules, due) -> new Due(due.userName, now));
+    }
+
+    private Due due(@Nullable String userName) {
+        double factor = 1 + ThreadLocalRandom.current().nextDouble(-JITTER, JITTER);
+        return new Due(userName, System.nanoTime() + (long) (ageNanos * factor));
+    }
+
+    private void sweep() {
+        long now = System.nanoTime();
+        connected.forEach((rules, due) -> {
+            if (now - due.nanoTime >= 0 && connected.replace(rules, due, due(due.userName))) {
+                fetch(rules, due.userName);
+            }
+        });
+    }
+
+    private void fetch(FetchedRules rules, @Nullable String userName) {
+        List<Member> sources =
+                members.stream().filter(member -> member.hasRules(userName)).toList();
+        ChainAuthenticator.fetch(sources, rules.request(), true)
+                .subscribe(
+                        fetched -> replace(rules, fetched),
+                        error -> LOG.debug("the rules of {} stay as they were", rules.request(), error));
+    }
+
+    private void replace(FetchedRules rules, List<AccessRule> fetched) {
+        try {
+            if (rules.replaceFetched(fetched)) {
+                authorizer.changed();
+            }
+        } catch (IllegalArgumentException e) {
+            LOG.debug("the rules of {} stay as they were", rules.request(), e);
+        }
+    }
+}

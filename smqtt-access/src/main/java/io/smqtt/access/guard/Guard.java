@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.guard;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
+import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.backend.TopicRequest;
+import io.smqtt.config.AccessBackendConfig;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.spi.BackendOutcome;
+import io.smqtt.spi.GuardedAnswer;
+import io.smqtt.spi.LifecycleObserver;
+import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.NoSuchElementException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Stands between the broker and one backend, which can be slow, hang, or die. At most a number of requests are in flight, and a number of
+ * others wait; each one ends at its deadline. Equal requests are made once, and answers are used again for a while. A backend that fails
+ * is not asked for some seconds, then one request tries it. Never blocks.
+ */
+@AnyThread
+public final class Guard {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Guard.class);
+    private static final int WINDOW_CALLS = 20;
+    private static final int LEAST_CALLS = 5;
+    private static final float FAILURE_PERCENT = 50;
+    private static final Duration PAUSE = Duration.ofSeconds(3);
+
+    private final String name;
+    private final AccessBackendConfig config;
+    private final Ticker ticker;
+    private final LifecycleObserver observer;
+    private final CircuitBreaker breaker;
+    private final AnswerCache cache;
+    private final RequestKey keys = new RequestKey();
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
+    private final ConcurrentMap<ByteBuffer, Flight> flights = new ConcurrentHashMap<>();
+    private final Queue<Flight> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waitingCount = new AtomicInteger();
+    private final AtomicInteger active = new AtomicInteger();
+    private final AtomicInteger draining = new AtomicInteger();
+
+    /**
+     * Creates a guard.
+     *
+     * @param name the name of the backend, for messages and meters
+     * @param config its limits
+     * @param ticker the broker's clock
+     * @param observer is told what becomes of each request
+     */
+    public Guard(String name, AccessBackendConfig config, Ticker ticker, LifecycleObserver observer) {
+        this.name = name;
+        this.config = config;
+        this.ticker = ticker;
+        this.observer = observer;
+        cache = new AnswerCache(config, ticker);
+        breaker = CircuitBreaker.of(
+                name,
+                CircuitBreakerConfig.custom()
+                        .slidingWindowType(SlidingWindowType.COUNT_BASED)
+                        .slidingWindowSize(WINDOW_CALLS)
+                        .minimumNumberOfCalls(LEAST_CALLS)
+                        .failureRateThreshold(FAILURE_PERCENT)
+                        .waitDurationInOpenState(PAUSE)
+                        .permittedNumberOfCallsInHalfOpenState(1)
+                        .build());
+        breaker.getEventPublisher().onStateTransition(event -> {
+            boolean working = event.getStateTransition().getToState() == CircuitBreaker.State.CLOSED;
+            observer.backendWorking(name, working);
+        });
+        observer.backendWorking(name, true);
+    }
+
+    /**
+     * Asks about a client, unless the answer is known.
+     *
+     * @param kind the question, such as {@code user}
+     * @param request the client
+     * @param question makes the request
+     * @param <T> the type of the answer
+     * @return the answer; {@link BackendBusyException} if the request was not made, another error if it has failed
+     */
+    public <T> Mono<T> ask(String kind, BackendRequest request, Supplier<Mono<T>> question) {
+        return ask(keys.of(kind, request), question);
+    }
+
+    /**
+     * Asks about a topic, unless the answer is known.
+     *
+     * @param request the client and the action
+     * @param question makes the request
+     * @param <T> the type of the answer
+     * @return as {@link #ask(String, BackendRequest, Supplier)}
+     */
+    public <T> Mono<T> ask(TopicRequest request, Supplier<Mono<T>> question) {
+        return ask(keys.of(request), question);
+    }
+
+    /**
+     * Asks about a client although an answer may be known, which the new one replaces.
+     *
+     * @param kind the question
+     * @param request the client
+     * @param question makes the request
+     * @param <T> the type of the answer
+     * @return as {@link #ask(String, BackendRequest, Supplier)}
+     */
+    public <T> Mono<T> askAgain(String kind, BackendRequest request, Supplier<Mono<T>> question) {
+        ByteBuffer key = keys.of(kind, request);
+        cache.remove(key);
+        return ask(key, question);
+    }
+
+    /**
+     * Forgets all answers.
+     *
+     * @return about how many there were
+     */
+    public long clear() {
+        return cache.clear();
+    }
+
+    /**
+     * Whether requests are made.
+     *
+     * @return false while the backend fails
+     */
+    public boolean isWorking() {
+        return breaker.getState() == CircuitBreaker.State.CLOSED;
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> Mono<T> ask(ByteBuffer key, Supplier<Mono<T>> question) {
+        Object known = cache.get(key);
+        if (known != null) {
+            observer.backendAnswered(name, BackendOutcome.CACHED, 0);
+            return Mono.just((T) known);
+        }
+        Flight mine = new Flight(key, () -> question.get().cast(Object.class));
+        Flight other = flights.putIfAbsent(key, mine);
+        if (other != null) {
+            observer.backendAnswered(name, BackendOutcome.SHARED, 0);
+            return (Mono<T>) other.answer();
+        }
+        Mono<T> answer = (Mono<T>) mine.answer();
+        submit(mine);
+        return answer;
+    }
+
+    private void submit(Flight flight) {
+        if (takePermit()) {
+            run(flight);
+        } else if (waitingCount.incrementAndGet() <= config.maxWaiting()) {
+            waiting.add(flight);
+            drain(); // the permit may have become free in the meantime
+        } else {
+            waitingCount.decrementAndGet();
+            refuse(flight, BackendOutcome.REFUSED_FULL, "too many requests wait");
+        }
+    }
+
+    private boolean takePermit() {
+        for (int taken = active.get(); taken < config.maxConcurrent(); taken = active.get()) {
+            if (active.compareAndSet(taken, taken + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Starts waiting requests while there are permits. */
+    private void drain() {
+        if (draining.getAndIncrement() > 0) {
+            return; // whoever is at it goes round once more; a request that ends at once must not call itself
+        }
+        int rounds = 1;
+        while (rounds != 0) {
+            startWaiting();
+            rounds = draining.addAndGet(-rounds);
+        }
+    }
+
+    private void startWaiting() {
+        while (!waiting.isEmpty() && takePermit()) {
+            Flight next = waiting.poll();
+            if (next == null) {
+                active.decrementAndGet();
+            } else {
+                waitingCount.decrementAndGet();
+                run(next);
+            }
+        }
+    }
+
+    /** Makes a request, with a permit. */
+    private void run(Flight flight) {
+        if (flight.isAbandoned()) {
+            active.decrementAndGet();
+            flights.remove(flight.key, flight);
+            flight.fail(new BackendBusyException(name + ": nobody waits for the answer", false));
+            drain();
+            return;
+        }
+        if (!breaker.tryAcquirePermission()) {
+            active.decrementAndGet();
+            refuse(flight, BackendOutcome.REFUSED_DOWN, "the backend fails");
+            drain();
+            return;
+        }
+        long start = ticker.nanoTime();
+        GuardedAnswer.of(Mono.defer(flight.question))
+                .switchIfEmpty(Mono.error(NoSuchElementException::new))
+                .timeout(config.timeout())
+                .subscribe(answer -> answered(flight, answer, start), error -> failed(flight, error, start));
+    }
+
+    private void answered(Flight flight, Object answer, long start) {
+        long nanos = Math.max(1, ticker.nanoTime() - start);
+        cache.put(flight.key, answer);
+        flights.remove(flight.key, flight);
+        breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+        observer.backendAnswered(name, BackendOutcome.ANSWERED, nanos);
+        active.decrementAndGet();
+        flight.succeed(answer);
+        drain();
+    }
+
+    private void failed(Flight flight, Throwable error, long start) {
+        long nanos = Math.max(1, ticker.nanoTime() - start);
+        boolean late = error instanceof TimeoutException;
+        flights.remove(flight.key, flight);
+        breaker.onError(nanos, TimeUnit.NANOSECONDS, error);
+        observer.backendAnswered(name, late ? BackendOutcome.TIMED_OUT : BackendOutcome.FAILED, nanos);
+        if (lines.allows(name)) {
+            LOG.warn(
+                    "backend {} failed: {}",
+                    name,
+                    late ? "no answer within " + config.timeout().toMillis() + " ms" : text(error));
+        }
+        active.decrementAndGet();
+        flight.fail(error);
+        drain();
+    }
+
+    private static String text(Throwable error) {
+        return error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
+    }
+
+    private void refuse(Flight flight, BackendOutcome outcome, String reason) {
+        flights.remove(flight.key, flight);
+        observer.backendAnswered(name, outcome, 0);
+        flight.fail(new BackendBusyException(name + ": " + reason, outcome == BackendOutcome.REFUSED_DOWN));
+    }
+
+    /** One request and all who wait for its answer. */
+    private static final class Flight {
+
+        private final ByteBuffer key;
+        private final Supplier<Mono<Object>> question;
+        private final Sinks.One<Object> sink = Sinks.one();
+        private final AtomicInteger interested = new AtomicInteger();
+
+        Flight(ByteBuffer key, Supplier<Mono<Object>> question) {
+            this.key = key;
+            this.question = question;
+        }
+
+        /** For one who waits. */
+        Mono<?> answer() {
+            interested.incrementAndGet();
+            return sink.asMono().doOnCancel(interested::decrementAndGet);
+        }
+
+        /** Whether all who waited have gone. */
+        boolean isAbandoned() {
+            return interested.get() <= 0;
+        }
+
+        void succeed(Object answer) {
+            sink.tryEmitValue(answer);
+        }
+
+        void fail(Throwable error) {
+            sink.tryEmitError(error);
+        }
+    }
+}
