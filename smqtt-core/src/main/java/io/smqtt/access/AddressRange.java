@@ -55,6 +55,18 @@ public final class AddressRange {
                 && (rest == 0 || ((bytes[whole] ^ network[whole]) & 0xFF) >>> (8 - rest) == 0);
     }
 
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof AddressRange range
+                && range.prefixBits == prefixBits
+                && Arrays.equals(range.network, network);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(network) + prefixBits;
+    }
+
     /** {@return the network with its bits, for instance {@code 10.0.0.0/8}} */
     @Override
     public String toString() {

@@ -3,7 +3,7 @@ package io.smqtt.transport;
 
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLink;
 import io.smqtt.connection.ReadPlan;
@@ -42,7 +42,7 @@ public final class AcceptedConnection implements ClientLink {
     // until connected
     private @Nullable PendingConnection pending;
     private @Nullable InetAddress countedAddress;
-    private @Nullable Future<?> deadline;
+    private @Nullable ScheduledFuture<?> deadline;
     private @Nullable Runnable onTimeout;
 
     // links of LoopConnections

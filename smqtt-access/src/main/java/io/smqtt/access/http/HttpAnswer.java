@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.http;
+
+/**
+ * The answer of an HTTP server.
+ *
+ * @param status the status
+ * @param contentType the content type in lower case, empty if there is none
+ * @param body the body as UTF-8
+ */
+record HttpAnswer(int status, String contentType, String body) {
+
+    boolean isSuccess() {
+        return status >= 200 && status < 300;
+    }
+
+    boolean isServerError() {
+        return status >= 500;
+    }
+}
