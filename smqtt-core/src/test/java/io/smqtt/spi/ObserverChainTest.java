@@ -68,6 +68,9 @@ class ObserverChainTest {
         if (type == DeliverySource.class) {
             return DeliverySource.REPEATED;
         }
+        if (type == BackendOutcome.class) {
+            return BackendOutcome.TIMED_OUT;
+        }
         if (type == Elsewhere.class) {
             return Elsewhere.MOVED;
         }

@@ -53,7 +53,8 @@ final class AlarmChecks {
                 .failing()
                 .forEach(name -> fail(
                         "backend_down/" + name,
-                        "access.backends." + name + " fails: clients that it has to check are refused or go to the next "
+                        "access.backends." + name
+                                + " fails: clients that it has to check are refused or go to the next "
                                 + "backend, as its on-failure says"));
         if (!config.certificateExpiry().isZero()) {
             certificates.ends(now).forEach((block, end) -> certificate(block, end, now));

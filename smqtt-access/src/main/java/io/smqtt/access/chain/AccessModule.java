@@ -101,8 +101,7 @@ final class AccessModule implements BrokerModule {
     }
 
     void addTo(BrokerBuilder builder) {
-        builder.module(this)
-                .accessChain(builtIn -> new ChainAuthenticator(config.chain(), members, builtIn));
+        builder.module(this).accessChain(builtIn -> new ChainAuthenticator(config.chain(), members, builtIn));
         boolean closes = members.values().stream().anyMatch(member -> member.hasRules() || member.decidesTopics());
         if (closes) {
             builder.authorizer(authorizer);

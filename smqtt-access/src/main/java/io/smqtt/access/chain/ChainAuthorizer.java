@@ -67,8 +67,8 @@ final class ChainAuthorizer implements Authorizer {
                 return AccessDecision.ALLOW.now();
             }
             int next = i + 1;
-            TopicRequest request = new TopicRequest(
-                    BackendRequest.of(client, CertificateNames.NONE), action, topic, qos, retain);
+            TopicRequest request =
+                    new TopicRequest(BackendRequest.of(client, CertificateNames.NONE), action, topic, qos, retain);
             return member.authorize(request)
                     .onErrorReturn(member.goesOnAfterFailure() ? AccessDecision.CONTINUE : AccessDecision.DENY)
                     .flatMap(decision -> decision == AccessDecision.CONTINUE

@@ -108,7 +108,8 @@ final class GoAuthBackend implements AccessBackend {
     private static boolean isOk(String body) {
         try {
             JsonNode json = JSON.readTree(body);
-            return json != null && (json.path("Ok").asBoolean(false) || json.path("ok").asBoolean(false));
+            return json != null
+                    && (json.path("Ok").asBoolean(false) || json.path("ok").asBoolean(false));
         } catch (JsonProcessingException e) {
             throw new HttpFailedException("a body that is no JSON");
         }

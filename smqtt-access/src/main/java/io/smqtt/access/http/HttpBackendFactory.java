@@ -30,7 +30,10 @@ public final class HttpBackendFactory implements AccessBackendFactory {
     public List<BackendSetting> settings() {
         return List.of(
                 BackendSetting.choice(
-                        "style", "emqx", List.of("emqx", "go-auth"), "the form of requests and answers: `emqx` or `go-auth`"),
+                        "style",
+                        "emqx",
+                        List.of("emqx", "go-auth"),
+                        "the form of requests and answers: `emqx` or `go-auth`"),
                 BackendSetting.text(
                         "url", "the URL that is asked about clients; with `go-auth` the server, before the paths"),
                 BackendSetting.choice("method", "post", METHODS, "`post` or `get`"),
@@ -44,7 +47,8 @@ public final class HttpBackendFactory implements AccessBackendFactory {
                 BackendSetting.entries("acl.headers", "headers of the requests about topics"),
                 BackendSetting.entries("acl.body", "fields of the requests about topics"),
                 BackendSetting.text("getuser-uri", "/user", "`go-auth`: the path that is asked about clients"),
-                BackendSetting.text("superuser-uri", "`go-auth`: the path that is asked whether a user may do everything"),
+                BackendSetting.text(
+                        "superuser-uri", "`go-auth`: the path that is asked whether a user may do everything"),
                 BackendSetting.text("aclcheck-uri", "`go-auth`: the path that is asked about topics"),
                 BackendSetting.choice(
                         "params-mode", "json", List.of("json", "form"), "`go-auth`: the form of requests"),
@@ -53,7 +57,8 @@ public final class HttpBackendFactory implements AccessBackendFactory {
                         "status",
                         List.of("status", "json", "text"),
                         "`go-auth`: what says yes: the status, `Ok` in JSON, or the text `ok`"),
-                BackendSetting.file("ca", "certificates of the authorities that are trusted, in PEM; without it those of Java"));
+                BackendSetting.file(
+                        "ca", "certificates of the authorities that are trusted, in PEM; without it those of Java"));
     }
 
     @Override

@@ -53,7 +53,11 @@ final class HttpQuestion {
      * @param headers the headers
      * @param body the body, or null
      */
-    record Filled(boolean get, String url, Map<String, String> headers, @Nullable String body) {
+    record Filled(
+            boolean get,
+            String url,
+            Map<String, String> headers,
+            @Nullable String body) {
 
         /** Without headers and body, which have secrets. */
         @Override
@@ -83,13 +87,15 @@ final class HttpQuestion {
         }
         String server = server(settings, urlKey, url);
         Template type = headers.get(CONTENT_TYPE);
-        boolean form = type != null && type.parts().stream().anyMatch(part -> part.text().startsWith(FORM));
+        boolean form = type != null
+                && type.parts().stream().anyMatch(part -> part.text().startsWith(FORM));
         return new HttpQuestion(
                 get, server, path(settings, urlKey, url.substring(server.length()), scope), headers, fields, form);
     }
 
     /** Reads a request in the style of mosquitto-go-auth: a path behind the URL of the server, and fields of its own. */
-    static HttpQuestion goAuth(BackendSettings settings, String uriKey, Template.Scope scope, Map<String, String> fields) {
+    static HttpQuestion goAuth(
+            BackendSettings settings, String uriKey, Template.Scope scope, Map<String, String> fields) {
         String url = settings.text("url");
         String server = server(settings, "url", url);
         Map<String, Template> templates = new LinkedHashMap<>();
@@ -156,8 +162,8 @@ final class HttpQuestion {
 
     private String form(TemplateValues values) {
         return fields.entrySet().stream()
-                .map(field -> encode(field.getKey()) + "="
-                        + encode(field.getValue().fill(values, value -> value)))
+                .map(field ->
+                        encode(field.getKey()) + "=" + encode(field.getValue().fill(values, value -> value)))
                 .collect(Collectors.joining("&"));
     }
 

@@ -47,7 +47,9 @@ final class HttpSender {
         loop = LoopResources.create(name, 1, true);
         HttpClient plain = HttpClient.create(connections)
                 .runOn(loop, true)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(config.timeout().toMillis()))
+                .option(
+                        ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                        Math.toIntExact(config.timeout().toMillis()))
                 .followRedirect(false)
                 .compress(false);
         client = authority == null ? plain : trusting(plain, authority);
@@ -66,13 +68,13 @@ final class HttpSender {
 
     Mono<HttpAnswer> send(HttpQuestion.Filled question) {
         String body = question.body();
-        HttpClient prepared =
-                client.headers(headers -> question.headers().forEach(headers::set));
-        HttpClient.RequestSender sender =
-                prepared.request(question.get() ? HttpMethod.GET : HttpMethod.POST).uri(question.url());
+        HttpClient prepared = client.headers(headers -> question.headers().forEach(headers::set));
+        HttpClient.RequestSender sender = prepared.request(question.get() ? HttpMethod.GET : HttpMethod.POST)
+                .uri(question.url());
         HttpClient.ResponseReceiver<?> receiver = body == null
                 ? sender
-                : sender.send(ByteBufMono.fromString(Mono.just(body), StandardCharsets.UTF_8, io.netty.buffer.ByteBufAllocator.DEFAULT));
+                : sender.send(ByteBufMono.fromString(
+                        Mono.just(body), StandardCharsets.UTF_8, io.netty.buffer.ByteBufAllocator.DEFAULT));
         return receiver.response(HttpSender::read).single();
     }
 
@@ -86,8 +88,7 @@ final class HttpSender {
                     bytes.writeBytes(part);
                     return bytes;
                 })
-                .map(bytes ->
-                        new HttpAnswer(response.status().code(), type, bytes.toString(StandardCharsets.UTF_8)));
+                .map(bytes -> new HttpAnswer(response.status().code(), type, bytes.toString(StandardCharsets.UTF_8)));
     }
 
     void close() {

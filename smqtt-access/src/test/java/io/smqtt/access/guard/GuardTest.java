@@ -159,9 +159,10 @@ class GuardTest {
         }
 
         assertThat(requests).hasSize(2);
-        assertThat(answers.get(3)).singleElement().isInstanceOfSatisfying(BackendBusyException.class, e -> assertThat(
-                        e.isDown())
-                .isFalse());
+        assertThat(answers.get(3))
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        BackendBusyException.class, e -> assertThat(e.isDown()).isFalse());
         requests.get(0).tryEmitValue(ALLOW);
         assertThat(requests).hasSize(3);
         requests.get(1).tryEmitValue(ALLOW);
@@ -202,8 +203,10 @@ class GuardTest {
         }
 
         List<Object> refused = ask(guard, "v", "x");
-        assertThat(refused).singleElement().isInstanceOfSatisfying(BackendBusyException.class, e -> assertThat(e.isDown())
-                .isTrue());
+        assertThat(refused)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        BackendBusyException.class, e -> assertThat(e.isDown()).isTrue());
         assertThat(guard.isWorking()).isFalse();
         assertThat(requests).hasSize(5);
 

@@ -96,12 +96,13 @@ class HttpFormatsTest {
 
     @Test
     void aFormIsAnAnswerToo() {
-        HttpAnswer form =
-                new HttpAnswer(200, "application/x-www-form-urlencoded; charset=utf-8", "result=allow&is_superuser=true");
+        HttpAnswer form = new HttpAnswer(
+                200, "application/x-www-form-urlencoded; charset=utf-8", "result=allow&is_superuser=true");
 
         assertThat(EmqxFormat.user(form, NOW))
-                .isInstanceOfSatisfying(BackendAnswer.Allow.class, allow -> assertThat(allow.superuser())
-                        .isTrue());
+                .isInstanceOfSatisfying(
+                        BackendAnswer.Allow.class,
+                        allow -> assertThat(allow.superuser()).isTrue());
     }
 
     @ParameterizedTest
@@ -137,7 +138,9 @@ class HttpFormatsTest {
         HttpQuestion.Filled filled = question.fill(CLIENT);
 
         assertThat(filled.url()).isEqualTo("http://h:1/u/ann%2F%23%3F?c=c%201%26x");
-        assertThat(filled.headers()).containsEntry("x-user", "ann/#?").containsEntry("content-type", "application/json");
+        assertThat(filled.headers())
+                .containsEntry("x-user", "ann/#?")
+                .containsEntry("content-type", "application/json");
         assertThat(filled.body()).isEqualTo("{\"username\":\"ann/#?\",\"password\":\"p\\\"w\"}");
         assertThat(filled).hasToString("POST http://h:1/u/ann%2F%23%3F?c=c%201%26x");
     }
@@ -145,7 +148,12 @@ class HttpFormatsTest {
     @Test
     void aFormIsSentIfTheContentTypeSaysSo() {
         HttpQuestion question = emqx(
-                "url", "http://h", "headers.content-type", "application/x-www-form-urlencoded", "body.u", "${username}");
+                "url",
+                "http://h",
+                "headers.content-type",
+                "application/x-www-form-urlencoded",
+                "body.u",
+                "${username}");
 
         assertThat(question.fill(CLIENT).body()).isEqualTo("u=ann%2F%23%3F");
         assertThat(question.fill(CLIENT).url()).isEqualTo("http://h/");
@@ -186,13 +194,15 @@ class HttpFormatsTest {
                 "http://h/${topic}; has the placeholder ${topic} that has no value here",
             })
     void wrongUrlsAreRejectedWithTheirLine(String url, String expected) {
-        assertThatThrownBy(() -> emqx("url", url)).hasMessageStartingWith("smqtt.yaml:1: access.backends.web.url " + expected);
+        assertThatThrownBy(() -> emqx("url", url))
+                .hasMessageStartingWith("smqtt.yaml:1: access.backends.web.url " + expected);
     }
 
     @Test
     void aGetHasNoContentType() {
         assertThatThrownBy(() -> emqx("url", "http://h", "method", "get", "headers.content-type", "application/json"))
-                .hasMessageStartingWith("smqtt.yaml:3: access.backends.web.headers.content-type cannot be set for a GET");
+                .hasMessageStartingWith(
+                        "smqtt.yaml:3: access.backends.web.headers.content-type cannot be set for a GET");
     }
 
     private static HttpAnswer json(int status, String body) {
@@ -207,8 +217,7 @@ class HttpFormatsTest {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             values.put(
-                    keysAndValues[i],
-                    new ConfigValue(keysAndValues[i + 1], "smqtt.yaml:" + (i / 2 + 1), Path.of("")));
+                    keysAndValues[i], new ConfigValue(keysAndValues[i + 1], "smqtt.yaml:" + (i / 2 + 1), Path.of("")));
         }
         return BackendSettings.of("web", List.copyOf(new HttpBackendFactory().settings()), values);
     }
