@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.test.LoopbackPorts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example of {@code docs/access-http.md}: its server, its configuration and its commands, with the real program. */
+class AccessHttpIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String SERVER = "127.0.0.1:8090";
+
+    @TempDir
+    Path directory;
+
+    private String page = "";
+    private int port;
+    private CapturedProcess server;
+    private BrokerProcess broker;
+
+    @BeforeEach
+    void start() throws IOException {
+        page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/access-http.md"));
+        port = LoopbackPorts.one();
+        Files.writeString(directory.resolve("auth.py"), block("python").replace("8090", String.valueOf(port)));
+        startServer();
+        Path file = Files.writeString(
+                directory.resolve("smqtt.yaml"), block("yaml").replace(SERVER, "127.0.0.1:" + port) + """
+                        management:
+                          enabled: false
+                        storage:
+                          kind: memory
+                        listeners:
+                          tcp:
+                            host: 127.0.0.1
+                            port: 0
+                          ws:
+                            enabled: false
+                        """);
+        broker = BrokerProcess.start(directory, List.of(), file);
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+        server.close();
+    }
+
+    private void startServer() {
+        server = CapturedProcess.start(
+                "auth.py", new ProcessBuilder(ForeignProgram.path("python3"), "auth.py").directory(directory.toFile()));
+        await().atMost(PATIENCE).until(this::isListening);
+    }
+
+    private boolean isListening() {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private String block(String language) {
+        return blocks("(?s)```" + language + "\n(.*?)```").get(0).group(1);
+    }
+
+    private List<MatchResult> blocks(String pattern) {
+        return Pattern.compile(pattern).matcher(page).results().toList();
+    }
+
+    @Test
+    void commandsOfThePageGetTheirAnswers() {
+        List<MatchResult> rows = blocks("(?m)^\\| `mosquitto_pub ([^`]*)` \\| (\\w[\\w ]*)");
+
+        assertThat(rows).hasSize(6);
+        assertThat(rows).allSatisfy(row -> {
+            String output = publish(row.group(1).split(" "));
+            String answer = row.group(2).startsWith("refused")
+                    ? "refused"
+                    : row.group(2).strip();
+            switch (answer) {
+                case "accepted" -> assertThat(output).as(row.group()).isEmpty();
+                case "not authorized" -> assertThat(output).as(row.group()).containsIgnoringCase("not authorized");
+                case "refused" -> assertThat(output).as(row.group()).containsIgnoringCase("bad user name or password");
+                default -> throw new AssertionError("no answer in " + row.group());
+            }
+        });
+    }
+
+    @Test
+    void clientsAreRefusedWhileTheServerIsAwayAndAcceptedWhenItIsBack() {
+        server.close();
+        assertThat(publish("-V", "5", "-q", "1", "-u", "ann", "-P", "secret", "-t", "open/x", "-m", "1"))
+                .containsIgnoringCase("server unavailable");
+
+        startServer();
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(
+                                publish("-V", "5", "-q", "1", "-u", "ann", "-P", "secret", "-t", "open/x", "-m", "1"))
+                        .isEmpty());
+    }
+
+    /** What the command says, without its exit code, which differs from release to release. */
+    private String publish(String... options) {
+        List<String> command = new ArrayList<>(List.of(
+                ForeignProgram.path("mosquitto_pub"), "-h", "127.0.0.1", "-p", String.valueOf(broker.port("tcp"))));
+        command.addAll(List.of(options));
+        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
+            process.awaitExit(PATIENCE);
+            return String.join("\n", process.output());
+        }
+    }
+}
