@@ -85,7 +85,8 @@ public final class ConfigSchema {
             Object value = defaults == null ? null : get(defaults, component);
             if (isOthers(component)) {
                 continue; // what the type of the block declares
-            } else if (component.getType().isRecord()) {
+            }
+            if (component.getType().isRecord()) {
                 describe(component.getType(), (Record) value, key + ".", keys);
             } else if (component.getType() == Map.class) {
                 String entry = key + "." + NAME + ".";

@@ -75,7 +75,7 @@ final class EmqxFormat {
     private static Map<String, String> attributes(@Nullable JsonNode json) {
         Map<String, String> attributes = new HashMap<>();
         if (json != null && json.isObject()) {
-            json.fields().forEachRemaining(field -> {
+            json.properties().forEach(field -> {
                 if (field.getValue().isTextual()) {
                     attributes.put(field.getKey(), field.getValue().textValue());
                 }

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.chain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.access.RuleList.Actions;
+import io.smqtt.access.backend.AccessBackend;
+import io.smqtt.access.backend.AccessRule;
+import io.smqtt.access.backend.BackendAnswer;
+import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.guard.Guard;
+import io.smqtt.config.AccessBackendConfig;
+import io.smqtt.config.AccessBackendConfig.OnFailure;
+import io.smqtt.config.AccessBackendConfigBuilder;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessChain;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Grants;
+import io.smqtt.spi.LifecycleObserver;
+import io.smqtt.spi.Ticker;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class ChainAuthenticatorTest {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final LifecycleObserver NOBODY = new LifecycleObserver() {};
+
+    private final Map<String, Member> members = new LinkedHashMap<>();
+    private final Map<String, Authenticator> builtIn = new LinkedHashMap<>();
+    private final List<String> chain = new ArrayList<>();
+    private final List<String> asked = new ArrayList<>();
+
+    /** A backend whose answers a test gives. */
+    private final class Scripted implements AccessBackend {
+
+        private final String name;
+        private final Set<Ability> abilities;
+        private Mono<BackendAnswer> user = Mono.just(BackendAnswer.NOT_MINE);
+        private Mono<List<AccessRule>> rules = Mono.just(List.of());
+
+        Scripted(String name, Ability... abilities) {
+            this.name = name;
+            this.abilities = Set.of(abilities);
+        }
+
+        @Override
+        public Set<Ability> abilities() {
+            return abilities;
+        }
+
+        @Override
+        public Mono<BackendAnswer> authenticate(BackendRequest request) {
+            asked.add(name);
+            return user;
+        }
+
+        @Override
+        public Mono<List<AccessRule>> rules(BackendRequest request) {
+            asked.add(name + " rules of " + request.userName() + " " + request.password());
+            return rules;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private Scripted add(String name, AccessBackendConfigBuilder config, AccessBackend.Ability... abilities) {
+        AccessBackendConfig built = config.build();
+        Scripted backend = new Scripted(name, abilities);
+        members.put(name, new Member(name, built, backend, new Guard(name, built, Ticker.SYSTEM, NOBODY)));
+        chain.add(name);
+        return backend;
+    }
+
+    private Scripted users(String name) {
+        return add(name, AccessBackendConfig.builder("x"), AccessBackend.Ability.USERS);
+    }
+
+    private Authentication connect(String userName) {
+        builtIn.putIfAbsent(AccessChain.ANONYMOUS, request -> Authentication.CONTINUE.now());
+        AuthenticationRequest request = new AuthenticationRequest(
+                "c",
+                userName,
+                "pw".getBytes(StandardCharsets.UTF_8),
+                new InetSocketAddress("192.0.2.1", 5),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                null,
+                false);
+        return new ChainAuthenticator(chain, members, builtIn)
+                .authenticate(request)
+                .block(SOON);
+    }
+
+    private static Grants grants(Authentication answer) {
+        assertThat(answer).isInstanceOf(Authentication.Accepted.class);
+        return ((Authentication.Accepted) answer).grants();
+    }
+
+    private static AccessDecision decide(Grants grants, String topic) {
+        ClientIdentity client = new ClientIdentity(
+                "c",
+                "ann",
+                new InetSocketAddress("192.0.2.1", 5),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                Set.of(),
+                false,
+                grants);
+        assertThat(grants.rules()).isNotNull();
+        return grants.rules().decide(client, AccessAction.PUBLISH, topic, QoS.AT_MOST_ONCE, false);
+    }
+
+    @Test
+    void theFirstBackendThatKnowsTheClientDecides() {
+        users("a");
+        users("b").user = Mono.just(BackendAnswer.DENY);
+        users("c").user = Mono.just(new BackendAnswer.Allow());
+
+        assertThat(connect("ann")).isEqualTo(Authentication.refused());
+        assertThat(asked).containsExactly("a", "b");
+    }
+
+    @Test
+    void aClientThatNobodyKnowsIsNotDecidedAbout() {
+        users("a");
+
+        assertThat(connect("ann")).isEqualTo(Authentication.CONTINUE);
+    }
+
+    @Test
+    void builtInAuthenticatorsHaveTheirPlaceInTheChain() {
+        users("a");
+        chain.add("password-file");
+        builtIn.put("password-file", request -> Authentication.accepted("ann").now());
+        users("b");
+
+        assertThat(grants(connect("ann"))).isEqualTo(Grants.NONE);
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
+    void aFailureRefusesTheClient() {
+        users("a").user = Mono.error(new IllegalStateException("down"));
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+
+        assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
+    void anEmptyAnswerAndAnExceptionAreFailures() {
+        users("a").user = Mono.empty();
+        assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+
+        members.clear();
+        chain.clear();
+        users("b").user = Mono.defer(() -> {
+            throw new IllegalStateException("bug");
+        });
+        assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+    }
+
+    @Test
+    void afterAFailureTheNextIsAskedIfItIsConfiguredSo() {
+        add("a", AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT), AccessBackend.Ability.USERS).user =
+                Mono.error(new IllegalStateException("down"));
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+
+        assertThat(grants(connect("ann"))).isEqualTo(Grants.NONE);
+        assertThat(asked).containsExactly("a", "b");
+    }
+
+    @Test
+    void aBackendThatFailsAllTheTimeIsBusy() {
+        users("a").user = Mono.error(new IllegalStateException("down"));
+        for (int i = 0; i < 5; i++) {
+            connectAs("u" + i);
+        }
+
+        assertThat(connectAs("v")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_BUSY));
+        assertThat(asked).hasSize(5);
+    }
+
+    private Authentication connectAs(String name) {
+        return connect(name);
+    }
+
+    @Test
+    void onlyUsersWithThePrefixAreAskedAbout() {
+        add("a", AccessBackendConfig.builder("x").userPrefix("dev-"), AccessBackend.Ability.USERS).user =
+                Mono.just(new BackendAnswer.Allow());
+
+        assertThat(connect("ann")).isEqualTo(Authentication.CONTINUE);
+        assertThat(connect(null)).isEqualTo(Authentication.CONTINUE);
+        assertThat(grants(connect("dev-1"))).isEqualTo(Grants.NONE);
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
+    void rulesOfTheAnswerComeBeforeThoseOfOtherBackends() {
+        users("a").user = Mono.just(new BackendAnswer.Allow(
+                false, Map.of("site", "s1"), null, List.of(AccessRule.allow(Actions.ALL, "own/${client_attrs.site}"))));
+        add("b", AccessBackendConfig.builder("x").checks(List.of("acl")), AccessBackend.Ability.RULES).rules =
+                Mono.just(List.of(AccessRule.allow(Actions.ALL, "more/${username}")));
+
+        Grants grants = grants(connect("ann"));
+
+        assertThat(decide(grants, "own/s1")).isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(grants, "more/ann")).isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(grants, "other")).isEqualTo(AccessDecision.CONTINUE);
+        assertThat(grants.attributes()).containsEntry("site", "s1");
+        assertThat(asked).containsExactly("a", "b rules of ann null");
+    }
+
+    @Test
+    void clientsOfBuiltInAuthenticatorsGetTheirRulesToo() {
+        add("b", AccessBackendConfig.builder("x").checks(List.of("acl")), AccessBackend.Ability.RULES).rules =
+                Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        builtIn.put(
+                AccessChain.ANONYMOUS, request -> Authentication.accepted(null).now());
+
+        assertThat(decide(grants(connect(null)), "a")).isEqualTo(AccessDecision.ALLOW);
+    }
+
+    @Test
+    void aSuperuserHasNoRules() {
+        users("a").user = Mono.just(new BackendAnswer.Allow(true, Map.of(), null, List.of()));
+        add("b", AccessBackendConfig.builder("x"), AccessBackend.Ability.RULES);
+
+        assertThat(grants(connect("root"))).isEqualTo(Grants.NONE.withSuperuser());
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
+    void rulesThatCannotBeFetchedOrUsedRefuseTheClient() {
+        users("a").user = Mono.just(new BackendAnswer.Allow());
+        Scripted rules =
+                add("b", AccessBackendConfig.builder("x").cacheTtl(Duration.ZERO), AccessBackend.Ability.RULES);
+
+        rules.rules = Mono.error(new IllegalStateException("down"));
+        assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+        rules.rules = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a/#/b")));
+        assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+    }
+
+    @Test
+    void rulesOfAnAnswerCountOnlyWithTheCheckOfRules() {
+        add("a", AccessBackendConfig.builder("x").checks(List.of("user")), AccessBackend.Ability.USERS).user =
+                Mono.just(new BackendAnswer.Allow(false, Map.of(), null, List.of()));
+
+        assertThat(grants(connect("ann")).rules()).isNull();
+    }
+
+    @Test
+    void changedRulesAreInForceAtOnce() {
+        users("a").user = Mono.just(new BackendAnswer.Allow());
+        add("b", AccessBackendConfig.builder("x"), AccessBackend.Ability.RULES);
+        Grants grants = grants(connect("ann"));
+        FetchedRules rules = (FetchedRules) grants.rules();
+
+        assertThat(decide(grants, "a")).isEqualTo(AccessDecision.CONTINUE);
+        assertThat(rules.replaceFetched(List.of())).isFalse();
+        assertThat(rules.replaceFetched(List.of(AccessRule.allow(Actions.ALL, "a"))))
+                .isTrue();
+        assertThat(decide(grants, "a")).isEqualTo(AccessDecision.ALLOW);
+    }
+}
