@@ -186,6 +186,10 @@ class ConfigSchemaTest {
         if (name.startsWith("auto-subscriptions.") && !name.endsWith(".topic")) {
             values.put("auto-subscriptions.tcp.topic", new ConfigValue("a", "needed", BASE));
         }
+        if (name.startsWith("access.backends.")) {
+            values.put("access.backends.tcp.type", new ConfigValue("http", "needed", BASE));
+            values.put("access.chain", new ConfigValue("tcp", "needed", BASE));
+        }
         for (String block : List.of("management.otlp.", "management.influx.", "management.tracing.")) {
             if (name.startsWith(block)) {
                 values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));
