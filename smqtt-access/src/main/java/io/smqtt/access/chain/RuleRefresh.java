@@ -88,7 +88,8 @@ final class RuleRefresh implements LifecycleObserver {
         return new Due(userName, System.nanoTime() + (long) (ageNanos * factor));
     }
 
-    private void sweep() {
+    /** Fetches the rules that are old enough. */
+    void sweep() {
         long now = System.nanoTime();
         connected.forEach((rules, due) -> {
             if (now - due.nanoTime >= 0 && connected.replace(rules, due, due(due.userName))) {
