@@ -31,6 +31,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import io.smqtt.session.InProcess;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.SessionRegistry;
@@ -117,6 +118,10 @@ final class BrokerAssembly {
                 : new Stores(builder.store, storeLoops, config.storage().sync() != StorageConfig.Sync.NONE);
         sessions = new SessionRegistry(
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
+        config.bridges()
+                .forEach((name, bridge) -> sessions.limit(
+                        InProcess.BRIDGE_PREFIX + name,
+                        InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes())));
         retained = sessions.retained();
         directory = directory(builder);
         flows = flows(builder);

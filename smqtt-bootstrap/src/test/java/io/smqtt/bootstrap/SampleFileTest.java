@@ -40,6 +40,7 @@ class SampleFileTest {
                 .removeIf(key -> key.contains(".tls")
                         || key.startsWith("auto-subscriptions.")
                         || key.startsWith("topic-rewrites.")
+                        || key.startsWith("bridges.")
                         || key.startsWith("access.backends.")
                         || key.matches("management\\.(otlp|influx|tracing)\\..*"));
         // The only path with a default: relative to the working directory there, to the file here.
@@ -55,7 +56,8 @@ class SampleFileTest {
     void sampleNamesEveryKeyAndNoOther() throws IOException {
         Set<String> named = read(uncommented()).keySet().stream()
                 .map(key -> key.replaceFirst(
-                        "^(listeners|auto-subscriptions|topic-rewrites|access\\.backends)\\.[a-z]+\\.", "$1.<name>."))
+                        "^(listeners|auto-subscriptions|topic-rewrites|bridges|access\\.backends)\\.[a-z]+\\.",
+                        "$1.<name>."))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<String> known = EffectiveConfig.schema().describe().stream()
                 .map(ConfigKey::name)

@@ -29,6 +29,7 @@ import java.util.Map;
  * @param autoSubscriptions subscriptions that every client gets when it connects, by name, in the order in which they are
  *     made
  * @param topicRewrites rules that give topics of clients another name, by name; the last one that fits decides
+ * @param bridges connections that this broker opens to other brokers, by name
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
  * @param eventLoops number of event loop threads; 0 for one per core
@@ -44,13 +45,14 @@ public record BrokerConfig(
         AccessConfig access,
         Map<String, AutoSubscriptionConfig> autoSubscriptions,
         Map<String, TopicRewriteConfig> topicRewrites,
+        Map<String, BridgeConfig> bridges,
         StorageConfig storage,
         ManagementConfig management,
         @Setting(value = "0", min = "0", max = "1024") int eventLoops,
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
 
-    /** Maximum number of automatic subscriptions, and of rewrite rules. */
+    /** Maximum number of automatic subscriptions, of rewrite rules and of bridges. */
     private static final int MAX_ENTRIES = 100;
 
     /**
@@ -68,6 +70,7 @@ public record BrokerConfig(
                 access,
                 autoSubscriptions,
                 topicRewrites,
+                bridges,
                 storage,
                 management,
                 eventLoops,
@@ -79,6 +82,8 @@ public record BrokerConfig(
         checkNames("auto-subscriptions", autoSubscriptions);
         topicRewrites = Collections.unmodifiableMap(new LinkedHashMap<>(topicRewrites));
         checkNames("topic-rewrites", topicRewrites);
+        bridges = Collections.unmodifiableMap(new LinkedHashMap<>(bridges));
+        checkNames("bridges", bridges);
     }
 
     /** Rejects invalid names, and more entries than a client should cost. */
@@ -120,6 +125,9 @@ public record BrokerConfig(
         }
         if (!access.chain().isEmpty()) {
             modules.put("access.chain", "smqtt-access");
+        }
+        if (!bridges.isEmpty()) {
+            modules.put("bridges", "smqtt-bridge");
         }
         if (cluster.enabled()) {
             modules.put("cluster.enabled", "smqtt-cluster");

@@ -2,6 +2,7 @@
 package io.smqtt.connection;
 
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.spi.Authentication;
 import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
@@ -88,6 +89,16 @@ public interface ClientLink {
      * @param plan asked before each read
      */
     void plan(ReadPlan plan);
+
+    /**
+     * The identity of a connection that the broker has opened itself. Nobody is asked about it: it may have a reserved client identifier,
+     * and gets no automatic subscriptions.
+     *
+     * @return null for a client
+     */
+    default Authentication.@Nullable Accepted vouched() {
+        return null;
+    }
 
     /** The client is authenticated: the connection no longer counts as pending. */
     void connected();

@@ -130,12 +130,17 @@ public final class ConnectFlow {
             disconnector.refuse(connection, unsupported, "the QoS or retain flag of the will is not supported");
             return;
         }
-        if (InProcess.isReserved(packet.clientId())) {
+        Authentication.Accepted vouched = connection.link().vouched();
+        if (vouched == null && InProcess.isClosedToClients(packet.clientId())) {
             disconnector.refuse(
                     connection, ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client identifier is reserved");
             return;
         }
         String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
+        if (vouched != null) {
+            accepted(connection, packet, clientId, vouched, null);
+            return;
+        }
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
         if (bans.isBanned(clientId, request.userName(), request.remoteAddress())) {
             disconnector.refuse(connection, ReasonCode.BANNED, null);
@@ -500,7 +505,9 @@ public final class ConnectFlow {
         disconnector.log().connected(connection.client(), packet, sessionPresent);
         observer.clientConnected(connection.client(), sessionPresent);
         session.start();
-        subscribe.onConnected(connection);
+        if (connection.link().vouched() == null) {
+            subscribe.onConnected(connection);
+        }
         connection.proceed();
         if (isBanned(
                 connection.client())) { // since it was checked; those who disconnect clients may not have seen this one

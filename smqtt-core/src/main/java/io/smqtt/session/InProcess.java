@@ -18,6 +18,9 @@ public final class InProcess {
     /** The prefix of these names. */
     public static final String PREFIX = "$in-process/";
 
+    /** The prefix of the names of bridges that this broker has opened. */
+    public static final String BRIDGE_PREFIX = "$bridge/";
+
     private static final InetSocketAddress HERE = InetSocketAddress.createUnresolved("in-process", 0);
     private static final String NO_LISTENER = "";
 
@@ -67,6 +70,16 @@ public final class InProcess {
      */
     public static boolean isReserved(String clientId) {
         return clientId.startsWith(PREFIX);
+    }
+
+    /**
+     * Returns whether no client may connect with a name.
+     *
+     * @param clientId a client identifier
+     * @return true if it begins with {@link #PREFIX} or {@link #BRIDGE_PREFIX}
+     */
+    public static boolean isClosedToClients(String clientId) {
+        return isReserved(clientId) || clientId.startsWith(BRIDGE_PREFIX);
     }
 
     /**

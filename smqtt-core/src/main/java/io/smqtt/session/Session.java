@@ -77,7 +77,7 @@ public final class Session extends SessionContext {
             SessionPhase first,
             long number,
             StoredQueue waiting) {
-        this.resources = services.resources();
+        this.resources = services.resources().of(client.clientId());
         this.services = services;
         this.client = client;
         this.clientId = client.clientId();

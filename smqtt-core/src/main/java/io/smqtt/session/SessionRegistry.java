@@ -14,6 +14,8 @@ import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionRegistry {
 
+    private final Map<String, LimitsConfig> ownLimits = new ConcurrentHashMap<>();
     private final SessionResources resources;
     private final RetainedKeeper retained;
     private final SessionServices services;
@@ -87,7 +90,8 @@ public final class SessionRegistry {
                 config,
                 budget,
                 new SessionBudget(limits),
-                stores);
+                stores,
+                ownLimits);
         retained = new RetainedKeeper(router, stores);
         services = new SessionServices(
                 resources,
@@ -97,6 +101,16 @@ public final class SessionRegistry {
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         sessions = new SessionTable(limits);
         claims = new SessionClaims(services, sessions);
+    }
+
+    /**
+     * Gives a session limits of its own. Called before {@link #recover} and before its client connects.
+     *
+     * @param clientId its client identifier
+     * @param limits its limits, in place of those of all sessions
+     */
+    public void limit(String clientId, LimitsConfig limits) {
+        ownLimits.put(clientId, limits);
     }
 
     /**

@@ -8,6 +8,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Ticker;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The parts of the broker that its sessions use. */
@@ -21,7 +22,27 @@ record SessionResources(
         SessionConfig config,
         QueueBudget budget,
         SessionBudget sessionBudget,
-        @Nullable Stores stores) {
+        @Nullable Stores stores,
+        Map<String, LimitsConfig> ownLimits) {
+
+    /** The resources of a session, with its own limits if it has any. */
+    SessionResources of(String clientId) {
+        LimitsConfig own = ownLimits.isEmpty() ? null : ownLimits.get(clientId);
+        return own == null
+                ? this
+                : new SessionResources(
+                        router,
+                        wheels,
+                        authorizer,
+                        observer,
+                        ticker,
+                        own,
+                        config,
+                        budget,
+                        sessionBudget,
+                        stores,
+                        Map.of());
+    }
 
     /** Reports a limit that was exceeded; null for none. Returns whether there was one. */
     boolean refused(@Nullable String limit) {

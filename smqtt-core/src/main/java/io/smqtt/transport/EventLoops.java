@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
@@ -95,6 +100,22 @@ public final class EventLoops {
      */
     public Mono<Void> dispose() {
         return resources.disposeLater(Duration.ZERO, DISPOSE_TIMEOUT);
+    }
+
+    /**
+     * Prepares a connection that this broker opens, on the next event loop. Its reads are by demand.
+     *
+     * @return a new bootstrap without handler and address
+     */
+    Bootstrap outgoing() {
+        EventLoop loop = next();
+        boolean epoll = loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
+        return new Bootstrap()
+                .group(loop)
+                .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                .option(ChannelOption.AUTO_READ, false)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.SO_KEEPALIVE, true);
     }
 
     /** For Reactor Netty's servers. */

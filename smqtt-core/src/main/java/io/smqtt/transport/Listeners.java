@@ -2,12 +2,16 @@
 package io.smqtt.transport;
 
 import com.github.benmanes.caffeine.cache.Ticker;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLink;
 import io.smqtt.connection.ClientLog;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,6 +30,9 @@ public final class Listeners {
 
     private final ConnectionAdmission admission;
     private final PendingBudget pending;
+    private final EventLoops eventLoops;
+    private final BrokerObserver observer;
+    private final ConnectionInitializer initializer;
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
     /**
@@ -44,6 +51,9 @@ public final class Listeners {
             BrokerObserver observer,
             ClientLog log,
             ConnectionInitializer initializer) {
+        this.eventLoops = eventLoops;
+        this.observer = observer;
+        this.initializer = initializer;
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
         pending = new PendingBudget(
@@ -64,6 +74,28 @@ public final class Listeners {
                                 log,
                                 initializer),
                         eventLoops)));
+    }
+
+    /**
+     * Prepares a connection that this broker opens, on one of its event loops.
+     *
+     * @return a new bootstrap without handler and address; the channel reads by demand
+     */
+    public Bootstrap outgoing() {
+        return eventLoops.outgoing();
+    }
+
+    /**
+     * Serves a channel of {@link #outgoing()} as the connection of a client: adds the MQTT handler behind the handlers that are there. On
+     * the event loop of the channel, once.
+     *
+     * @param channel the channel, active
+     * @param link the connection, whose listener is a name for meters only
+     */
+    @OnEventLoop
+    public void serve(Channel channel, ClientLink link) {
+        observer.connectionOpened(link.listener());
+        initializer.initialize(channel, link);
     }
 
     /**

@@ -62,6 +62,7 @@ class BlockValuesTest {
                         defaults.access(),
                         defaults.autoSubscriptions(),
                         defaults.topicRewrites(),
+                        defaults.bridges(),
                         defaults.storage(),
                         management,
                         0,

@@ -32,7 +32,8 @@ class DeliveryQueueTest {
                 like.config(),
                 budget,
                 like.sessionBudget(),
-                like.stores());
+                like.stores(),
+                java.util.Map.of());
     }
 
     @Test

@@ -123,7 +123,17 @@ final class SessionBench {
         Stores stores = store == null ? null : stores(store);
         registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget, stores);
         resources = new SessionResources(
-                router, wheels, rules, observer, () -> nanos, limits, config, budget, registry.budget(), stores);
+                router,
+                wheels,
+                rules,
+                observer,
+                () -> nanos,
+                limits,
+                config,
+                budget,
+                registry.budget(),
+                stores,
+                java.util.Map.of());
     }
 
     private Stores stores(BrokerStore store) {

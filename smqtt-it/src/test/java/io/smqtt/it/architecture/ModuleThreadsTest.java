@@ -18,7 +18,8 @@ class ModuleThreadsTest {
 
     @Test
     void noMethodLeavesItsThread() {
-        List<Path> modules = Stream.of("core", "access", "cluster", "persistence", "metric", "admin", "bootstrap")
+        List<Path> modules = Stream.of(
+                        "core", "access", "bridge", "cluster", "persistence", "metric", "admin", "bootstrap")
                 .map(module -> ROOT.resolve("smqtt-" + module).resolve("target/classes"))
                 .toList();
         JavaClasses classes = new ClassFileImporter().importPaths(modules);

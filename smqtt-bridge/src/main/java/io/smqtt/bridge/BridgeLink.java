@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLink;
+import io.smqtt.connection.ReadPlan;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.Grants;
+import io.smqtt.thread.OnEventLoop;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The connection of a bridge as our own broker sees it: a client that may do everything that clients may. */
+@OnEventLoop
+final class BridgeLink implements ClientLink {
+
+    private static final ListenerConfig CONFIG = ListenerConfig.of(ListenerConfig.Type.TCP);
+    private static final Authentication.Accepted TRUSTED =
+            new Authentication.Accepted(null, Set.of(), Grants.NONE.withSuperuser());
+
+    private final String name;
+    private final InetSocketAddress remote;
+
+    BridgeLink(String name, InetSocketAddress remote) {
+        this.name = name;
+        this.remote = remote;
+    }
+
+    @Override
+    public String listener() {
+        return "bridge-" + name;
+    }
+
+    @Override
+    public ListenerConfig config() {
+        return CONFIG;
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remote;
+    }
+
+    @Override
+    public boolean local() {
+        return false;
+    }
+
+    @Override
+    public boolean webSocket() {
+        return false;
+    }
+
+    @Override
+    public boolean tls() {
+        return false;
+    }
+
+    @Override
+    public @Nullable X509Certificate clientCertificate() {
+        return null;
+    }
+
+    @Override
+    public void onConnectTimeout(Runnable action) {}
+
+    @Override
+    public void connectComplete() {}
+
+    @Override
+    public void plan(ReadPlan plan) {}
+
+    @Override
+    public void connected() {}
+
+    @Override
+    public Authentication.Accepted vouched() {
+        return TRUSTED;
+    }
+}

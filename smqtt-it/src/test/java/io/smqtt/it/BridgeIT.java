@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
+import io.smqtt.test.RawClient;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Bridges of this broker to a mosquitto. */
+class BridgeIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"5", "3.1.1"})
+    void messagesGoBothWaysOnceAndInOrder(String version) throws Exception {
+        int port = LoopbackPorts.one();
+        try (CapturedProcess mosquitto = mosquitto(port);
+                BrokerProcess broker = broker(port, version);
+                RawClient here = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient there = RawClient.to(address(port), ProtocolVersion.MQTT_5);
+                RawClient publisherHere = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient publisherThere = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
+            publisherHere.connect("publisher-here");
+            publisherThere.connect("publisher-there");
+            here.connect("here");
+            here.subscribe("#", 0);
+            there.connect("there");
+            there.subscribe("#", 0);
+            awaitForwarding(publisherHere, there, "out/up", "plant/out/up");
+            awaitForwarding(publisherThere, here, "in/up", "in/up");
+            here.expectNothingBut(packet -> {});
+            there.expectNothingBut(packet -> {});
+
+            List<String> sent = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                publisherHere.publish("both/here", i % 3 + "h" + i, i % 3);
+                publisherThere.publish("both/there", i % 3 + "t" + i, i % 3);
+                sent.add(i % 3 + "h" + i);
+                sent.add(i % 3 + "t" + i);
+            }
+
+            assertPayloads(here, sent);
+            assertPayloads(there, sent);
+        }
+    }
+
+    @Test
+    void messagesWaitInTheStoreWhileBothBrokersAreKilled() throws Exception {
+        int port = LoopbackPorts.one();
+        List<String> expected = new ArrayList<>();
+        try (CapturedProcess mosquitto = mosquitto(port);
+                BrokerProcess broker = broker(port, "5");
+                RawClient here = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient there = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
+            here.connect("here");
+            there.connect("there");
+            there.subscribe("plant/#", 0);
+            awaitForwarding(here, there, "out/up", "plant/out/up");
+            mosquitto.kill();
+            for (int i = 0; i < 200; i++) {
+                here.publish("out/queued", 1 + i % 2 + "q" + i, 1 + i % 2);
+                expected.add(1 + i % 2 + "q" + i);
+            }
+            broker.kill9();
+        }
+        try (CapturedProcess mosquitto = mosquitto(port);
+                RawClient there = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
+            there.connect("later");
+            there.subscribe("plant/#", 0);
+            try (BrokerProcess broker = broker(port, "5")) {
+                assertPayloads(there, expected);
+                assertThat(broker.port("tcp")).isPositive();
+            }
+        }
+    }
+
+    private BrokerProcess broker(int port, String version) throws Exception {
+        Path file = Files.writeString(directory.resolve("test.yaml"), """
+                management:
+                  enabled: false
+                access:
+                  allow-anonymous: loopback
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: 0
+                  ws:
+                    enabled: false
+                bridges:
+                  cloud:
+                    addresses: [127.0.0.1:%d]
+                    client-id: plant
+                    version: "%s"
+                    min-delay: 100ms
+                    max-delay: 1s
+                    topics: ["out/# out 2 \\"\\" plant/", "in/# in 2", "both/# both 2"]
+                """.formatted(port, version));
+        return BrokerProcess.start(directory, List.of(), file);
+    }
+
+    private CapturedProcess mosquitto(int port) throws Exception {
+        Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
+                listener %d 127.0.0.1
+                allow_anonymous true
+                max_queued_messages 0
+                """.formatted(port));
+        CapturedProcess mosquitto = CapturedProcess.start(
+                "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()));
+        InstalledMosquitto.awaitListening(port, mosquitto);
+        return mosquitto;
+    }
+
+    private static InetSocketAddress address(int port) {
+        return new InetSocketAddress("127.0.0.1", port);
+    }
+
+    /** Publishes until a message has passed; takes all of them at the other side and at this one. */
+    private static void awaitForwarding(RawClient from, RawClient to, String topic, String arrival) {
+        Set<String> arrived = ConcurrentHashMap.newKeySet();
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(300)).until(() -> {
+            from.publish(topic, "", 0);
+            to.expectNothingBut(packet -> {
+                if (packet.type() == MqttMessageType.PUBLISH) {
+                    arrived.add(packet.topic());
+                }
+            });
+            return arrived.contains(arrival);
+        });
+    }
+
+    /** Takes exactly these messages, those of one publisher and QoS in their order, and nothing after them. */
+    private static void assertPayloads(RawClient client, List<String> expected) {
+        List<String> received = new ArrayList<>();
+        while (received.size() < expected.size()) {
+            received.add(client.expect(MqttMessageType.PUBLISH).text());
+        }
+        client.expectNothing();
+        assertThat(received).containsExactlyInAnyOrderElementsOf(expected);
+        for (String group : List.of("0h", "1h", "2h", "0t", "1t", "2t", "1q", "2q")) {
+            assertThat(received.stream().filter(text -> text.startsWith(group)))
+                    .containsExactlyElementsOf(expected.stream()
+                            .filter(text -> text.startsWith(group))
+                            .toList());
+        }
+    }
+}
