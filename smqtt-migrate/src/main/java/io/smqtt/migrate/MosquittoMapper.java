@@ -30,7 +30,7 @@ final class MosquittoMapper {
     private static final int LARGEST_PACKET = 268_435_455;
     private static final String NEVER = "4294967295s";
     private static final String NO_BRIDGE =
-            "smqtt opens no bridges; a mosquitto beside it can bridge to it, or use a cluster";
+            "not migrated; write a bridge of smqtt below bridges.<name>, or let a mosquitto beside it bridge to it, or use a cluster";
     private static final String LOG =
             "the log goes to standard error: use journald, or redirect it to a file; logging.format: json";
     private static final String NO_PLUGIN = "clients need a user in access.password-file and rules in access.acl-file; "

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 @AnyThread
 public interface AccessBackend {
 
-    /** What a backend can be asked. */
+    /** A kind of question that a backend answers. */
     enum Ability {
         /** {@link #authenticate}. */
         USERS,
@@ -29,7 +29,7 @@ public interface AccessBackend {
     }
 
     /**
-     * What this backend can be asked, as it is configured. Always the same.
+     * The kinds of questions that this backend answers, as it is configured. Always the same.
      *
      * @return not empty
      */

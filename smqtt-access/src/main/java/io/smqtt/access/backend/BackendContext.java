@@ -5,7 +5,7 @@ import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.spi.Ticker;
 
 /**
- * What a backend gets from the broker. Later versions may add components: read them by name.
+ * The services of the broker that a backend uses. Later versions may add components: read them by name.
  *
  * @param name the name of the backend in {@code access.backends}, for threads and messages
  * @param config the keys that all backends have, such as timeout and maximum number of requests at the same time, which is the size of a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a backend of authentication and authorization implements, and what it is built from: settings, templates, rules. Backends are
+ * The interface of backends for authentication and authorization, and their parts: settings, templates, rules. Backends are
  * found by {@link java.util.ServiceLoader}.
  */
 @NullMarked

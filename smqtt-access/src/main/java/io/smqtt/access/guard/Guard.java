@@ -64,7 +64,7 @@ public final class Guard {
      * @param name the name of the backend, for messages and meters
      * @param config its limits
      * @param ticker the broker's clock
-     * @param observer is told what becomes of each request
+     * @param observer receives the outcome of each request
      */
     public Guard(String name, AccessBackendConfig config, Ticker ticker, LifecycleObserver observer) {
         this.name = name;
@@ -215,7 +215,7 @@ public final class Guard {
         if (flight.isAbandoned()) {
             active.decrementAndGet();
             flights.remove(flight.key, flight);
-            flight.fail(new BackendBusyException(name + ": nobody waits for the answer", false));
+            flight.fail(new BackendBusyException(name + ": no client waits for the answer", false));
             drain();
             return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What stands between the broker and a backend: limits, deadline, circuit breaker, single flight and caches. */
+/** The protection of the broker against a slow or failing backend: limits, deadline, circuit breaker, single flight and caches. */
 @NullMarked
 package io.smqtt.access.guard;
 
