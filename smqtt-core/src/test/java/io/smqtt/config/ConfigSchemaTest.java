@@ -190,6 +190,16 @@ class ConfigSchemaTest {
             values.put("access.backends.tcp.type", new ConfigValue("http", "needed", BASE));
             values.put("access.chain", new ConfigValue("tcp", "needed", BASE));
         }
+        if (name.startsWith("bridges.")) {
+            values.put("bridges.tcp.addresses", new ConfigValue("127.0.0.1:1", "needed", BASE));
+            values.put("bridges.tcp.topics", new ConfigValue("a out", "needed", BASE));
+        }
+        if (name.equals("bridges.tcp.min-delay")) { // not more than the other one
+            values.put("bridges.tcp.max-delay", new ConfigValue("1d", "needed", BASE));
+        }
+        if (name.equals("bridges.tcp.max-delay")) {
+            values.put("bridges.tcp.min-delay", new ConfigValue("10ms", "needed", BASE));
+        }
         for (String block : List.of("management.otlp.", "management.influx.", "management.tracing.")) {
             if (name.startsWith(block)) {
                 values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));
