@@ -71,7 +71,13 @@ class BrokerStarterTest {
     @Test
     void theProgramHasAllModules() {
         assertThat(ProgramContext.ofProcess().modules())
-                .containsExactly("smqtt-admin", "smqtt-bridge", "smqtt-cluster", "smqtt-metric", "smqtt-persistence");
+                .containsExactly(
+                        "smqtt-access",
+                        "smqtt-admin",
+                        "smqtt-bridge",
+                        "smqtt-cluster",
+                        "smqtt-metric",
+                        "smqtt-persistence");
     }
 
     /** With ports of the system, where the documents show those of the defaults. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
-import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
-import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.ProtocolVersion;
@@ -11,7 +9,6 @@ import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -192,7 +189,7 @@ class LauncherIT {
         Path home = Files.createDirectories(directory.resolve("home"));
         Path bin = Files.createDirectories(home.resolve("bin"));
         Path java = Files.createDirectories(home.resolve("java/bin")).resolve("java");
-        Files.copy(BrokerProcess.script(), bin.resolve("smqtt"), REPLACE_EXISTING, COPY_ATTRIBUTES);
+        install(BrokerProcess.script(), bin.resolve("smqtt"));
         Files.createDirectories(home.resolve("lib"));
         Files.writeString(home.resolve("lib/smqtt.jar"), "");
         Files.writeString(home.resolve("java/release"), "JAVA_VERSION=\"" + version + "\"\n");
@@ -216,7 +213,19 @@ class LauncherIT {
     }
 
     private static void executable(Path file, String command) throws IOException {
-        Files.writeString(file, "#!/bin/sh\n" + command + "\n");
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path text =
+                Files.writeString(file.resolveSibling(file.getFileName() + ".text"), "#!/bin/sh\n" + command + "\n");
+        install(text, file);
+    }
+
+    /**
+     * Makes an executable file by another process. A file that this process has open for writing can be inherited by a program that another test
+     * starts at the same moment, and cannot be executed until then ("Text file busy").
+     */
+    private static void install(Path from, Path to) {
+        ProcessBuilder command = new ProcessBuilder("install", "-m", "755", from.toString(), to.toString());
+        try (CapturedProcess install = CapturedProcess.start("install", command)) {
+            assertThat(install.awaitExit(PATIENCE)).as(install.report()).isZero();
+        }
     }
 }

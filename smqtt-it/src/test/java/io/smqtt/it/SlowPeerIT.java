@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +119,7 @@ class SlowPeerIT {
                 scene.measure("C behind " + RATE);
                 scene.requireDropped("peer_queue");
                 scene.flood.to(UNWANTED);
+                scene.awaitNoMoreDrops(); // of the flood that was wanted until now
                 long before = scene.dropped();
                 try (Flood full = new Flood(nodes.address(0), FULL, 1, FULL_FLOOD, FULL_BYTES, PATIENCE)) {
                     // their answers come later, behind those of messages that wait
@@ -301,6 +303,15 @@ class SlowPeerIT {
         void requireDropped(String reason) {
             assertThat(nodes.metric(0, "smqtt_messages_dropped_total{reason=\"" + reason + "\""))
                     .isPositive();
+        }
+
+        /** Waits until what was sent before is delivered or dropped. */
+        private void awaitNoMoreDrops() {
+            AtomicLong last = new AtomicLong(dropped());
+            await().atMost(PATIENCE).during(Duration.ofSeconds(1)).until(() -> {
+                long now = dropped();
+                return last.getAndSet(now) == now;
+            });
         }
 
         private long dropped() {
