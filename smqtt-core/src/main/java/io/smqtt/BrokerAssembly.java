@@ -88,6 +88,7 @@ final class BrokerAssembly {
         ticker = builder.ticker;
         log = new ClientLog(config.access().logConnections());
         requireModules(builder);
+        requireBans(builder);
         LimitsConfig limits = config.limits();
         List<Observer> observers = new ArrayList<>(builder.observers);
         observers.add(events);
@@ -267,8 +268,19 @@ final class BrokerAssembly {
         return new ConnectionFlows(connect, publish, subscribe, disconnector);
     }
 
+    private static void requireBans(BrokerBuilder builder) {
+        if (builder.config.access().bans().isOn() && ofModules(builder) == Bans.NONE) {
+            throw new ConfigurationException(
+                    "access.bans", "needs the module smqtt-admin, which keeps bans, and management.enabled: true");
+        }
+    }
+
+    private static Bans ofModules(BrokerBuilder builder) {
+        return builder.modules.stream().map(BrokerModule::bans).reduce(Bans.NONE, Bans::or);
+    }
+
     private static Bans bans(BrokerBuilder builder) {
-        return builder.modules.stream().map(BrokerModule::bans).reduce(builder.bans, Bans::or);
+        return builder.bans.or(ofModules(builder));
     }
 
     private static ClientDirectory directory(BrokerBuilder builder) {

@@ -10,6 +10,7 @@ import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.ManagementStatus;
+import io.smqtt.spi.Observer;
 import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -109,6 +110,15 @@ public final class AdminModule implements BrokerModule {
     @Override
     public Supplier<ManagementStatus> management() {
         return server.connections()::status;
+    }
+
+    /**
+     * Returns what has to see the events of the broker.
+     *
+     * @return for {@link io.smqtt.BrokerBuilder#observer}; empty if nothing has
+     */
+    public List<Observer> observers() {
+        return parts.observers();
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.smqtt.admin.api.ApiAnswer;
 import io.smqtt.admin.api.ApiCall;
 import io.smqtt.admin.api.ApiObserver;
 import io.smqtt.admin.api.RouteGroup;
+import io.smqtt.admin.ban.BanDetection;
 import io.smqtt.admin.ban.BanPart;
 import io.smqtt.admin.ban.BanRoutes;
 import io.smqtt.admin.broker.AlarmRoutes;
@@ -40,10 +41,13 @@ import io.smqtt.admin.security.LoginRoutes;
 import io.smqtt.admin.security.UserRoutes;
 import io.smqtt.admin.trace.NodeTraces;
 import io.smqtt.admin.trace.TraceRoutes;
+import io.smqtt.config.AutomaticBansConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.spi.Bans;
+import io.smqtt.spi.Observer;
+import io.smqtt.spi.Ticker;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -59,12 +63,14 @@ import reactor.core.publisher.Mono;
  * in the order of the list before the port is bound, and stopped after it is closed.
  *
  * @param modules what starts and stops
+ * @param observers what sees the events of the broker
  * @param mounted what answers at paths of its own
  * @param page the dashboard; null if it is not served
  * @param known whether an Authorization header is that of a known caller
  */
 record AdminParts(
         List<BrokerModule> modules,
+        List<Observer> observers,
         List<Api> mounted,
         @Nullable PageServer page,
         Predicate<@Nullable String> known) {
@@ -94,6 +100,9 @@ record AdminParts(
         Callers callers = authentication.apply(accounts);
         Monitor monitor = new Monitor();
         BanPart bans = new BanPart(people.objects(), InstantSource.system());
+        AutomaticBansConfig automatic = config.access().bans();
+        List<Observer> watchers =
+                automatic.isOn() ? List.of(new BanDetection(automatic, bans, Ticker.SYSTEM)) : List.of();
         NodeCalls calls = new NodeCalls(view);
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
@@ -123,6 +132,7 @@ record AdminParts(
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
                 List.of(calls, people, bans, audit, monitor, traces, levels),
+                watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,
                 callers::isKnown);

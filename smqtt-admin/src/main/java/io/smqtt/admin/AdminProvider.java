@@ -36,7 +36,10 @@ public final class AdminProvider implements ModuleProvider {
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
         AdminModule admin = AdminModule.create(config);
-        return builder -> builder.module(admin);
+        return builder -> {
+            builder.module(admin);
+            admin.observers().forEach(builder::observer);
+        };
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.security.ConfigRoutes;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.spi.Bans;
+import io.smqtt.spi.Observer;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +96,15 @@ public final class EmbeddedManagement implements BrokerModule {
                         stream.contentType(),
                         stream.parts().onBackpressureBuffer(WAITING_EVENTS).takeUntilOther(end.asMono()))
                 : answer;
+    }
+
+    /**
+     * Returns what has to see the events of the broker.
+     *
+     * @return for {@link io.smqtt.BrokerBuilder#observer}; empty if nothing has
+     */
+    public List<Observer> observers() {
+        return parts.observers();
     }
 
     @Override

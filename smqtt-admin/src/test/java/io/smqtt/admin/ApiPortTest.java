@@ -78,7 +78,7 @@ class ApiPortTest {
                                                 .map(n -> ("data: " + n + "\n\n").getBytes(StandardCharsets.UTF_8))
                                                 .doOnCancel(cancelled::countDown)))))),
                 List.of());
-        server.mount(new AdminParts(List.of(), List.of(api), null, authorization -> false));
+        server.mount(new AdminParts(List.of(), List.of(), List.of(api), null, authorization -> false));
         server.bind().block(PATIENCE);
     }
 

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param failedLoginDelay maximum delay of a refusal
  * @param logConnections whether each connect and disconnect is logged, at level INFO; refusals always are. Lines
  *     are limited per address; the number of suppressed lines is logged
+ * @param bans who is banned by the broker itself
  */
 @ConfigBlock("access")
 public record AccessConfig(
@@ -48,7 +49,8 @@ public record AccessConfig(
         @Setting(value = "64", min = "1", max = "1000000") int hashQueue,
         @Setting(value = "10", min = "0", max = "1000000") int failedLogins,
         @Setting(value = "5s", min = "1ms", max = "20s") Duration failedLoginDelay,
-        @Setting("true") boolean logConnections) {
+        @Setting("true") boolean logConnections,
+        AutomaticBansConfig bans) {
 
     /** The name in {@link #chain()} of users that a client certificate names. */
     public static final String CERTIFICATE = "certificate";

@@ -86,6 +86,14 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void refusalDelayed() {}
 
     /**
+     * The broker has banned a client or an address by itself.
+     *
+     * @param cause {@code flapping} or {@code refused_logins}
+     */
+    @AnyThread
+    default void clientBanned(String cause) {}
+
+    /**
      * An interceptor threw, gave no answer or none in time; the request was refused.
      *
      * @param packet the kind of the request: connect, publish, subscribe or unsubscribe

@@ -74,6 +74,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void clientBanned(String cause) {
+        life.forEach(member -> member.clientBanned(cause));
+    }
+
+    @Override
     public void interceptorFailed(String packet) {
         life.forEach(member -> member.interceptorFailed(packet));
     }

@@ -36,6 +36,8 @@ final class BrokerMeters implements BrokerObserver {
     private final Counter closed;
     private final Counter wills;
     private final Counter delayed;
+    private final Counter flappingBans;
+    private final Counter loginBans;
     private final AtomicInteger waitingPasswords = new AtomicInteger();
 
     /**
@@ -65,11 +67,20 @@ final class BrokerMeters implements BrokerObserver {
         delayed = Counter.builder("smqtt.logins.delayed")
                 .description("refused logins whose answer was delayed, because their address sent many wrong passwords")
                 .register(registry);
+        flappingBans = bans(registry, "flapping");
+        loginBans = bans(registry, "refused_logins");
         Gauge.builder("smqtt.logins.waiting", waitingPasswords, AtomicInteger::get)
                 .description("logins that wait for their password to be checked")
                 .register(registry);
         wills = Counter.builder("smqtt.wills.published")
                 .description("wills published")
+                .register(registry);
+    }
+
+    private static Counter bans(MeterRegistry registry, String cause) {
+        return Counter.builder("smqtt.bans.made")
+                .description("bans that the broker has made by itself, because of disconnects or refused logins")
+                .tag("cause", cause)
                 .register(registry);
     }
 
@@ -166,6 +177,11 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void refusalDelayed() {
         delayed.increment();
+    }
+
+    @Override
+    public void clientBanned(String cause) {
+        (cause.equals("flapping") ? flappingBans : loginBans).increment();
     }
 
     @Override

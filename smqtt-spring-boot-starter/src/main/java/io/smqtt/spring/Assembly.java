@@ -72,6 +72,7 @@ final class Assembly {
                 .add(builder -> {
                     if (management != null) {
                         builder.module(management);
+                        management.observers().forEach(builder::observer);
                     }
                 })
                 .finish(beans::customize);

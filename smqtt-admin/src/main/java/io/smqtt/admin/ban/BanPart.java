@@ -8,7 +8,10 @@ import io.smqtt.admin.object.LiveObjects;
 import io.smqtt.admin.object.ObjectKind;
 import io.smqtt.admin.object.ObjectLimits;
 import io.smqtt.admin.object.ObjectRefusedException;
+import io.smqtt.admin.object.ObjectRefusedException.Reason;
 import io.smqtt.admin.object.ObjectWatcher;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
@@ -21,9 +24,11 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -49,6 +54,13 @@ public final class BanPart implements BrokerModule {
     /** Maximum number of bans by a network. */
     static final int MAX_NETWORKS = 1_000;
 
+    /** Maximum number of bans that the broker has made by itself, so that there is room for those of people; of networks the half of theirs. */
+    private static final int MAX_AUTOMATIC = 5_000;
+
+    static final int MAX_AUTOMATIC_NETWORKS = MAX_NETWORKS / 2;
+    private static final int MAX_WAITING = 1_000;
+    private static final String AUTOMATIC = "broker: ";
+
     private static final Logger LOG = LoggerFactory.getLogger(BanPart.class);
     private static final int AT_ONCE = 100;
     private static final long EXPIRY_SECONDS = 60;
@@ -59,6 +71,8 @@ public final class BanPart implements BrokerModule {
     private final ObjectKind<Ban> bans;
     private final Scheduler worker = Schedulers.newSingle("smqtt-bans", true);
     private final AtomicBoolean sweeps = new AtomicBoolean();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 10);
     private volatile @Nullable Core core;
     private @Nullable Disposable expiry; // of start and stop
 
@@ -195,6 +209,72 @@ public final class BanPart implements BrokerModule {
                 sink.success();
             }
         });
+    }
+
+    /**
+     * Makes a ban that nobody has asked for, soon and on another thread. Does nothing if there is such a ban already, or no room.
+     *
+     * @param ban made by the broker
+     * @param cause why, as metrics have it
+     */
+    void ban(Ban ban, String cause) {
+        if (waiting.incrementAndGet() > MAX_WAITING) {
+            waiting.decrementAndGet();
+            notMade(ban, cause, "too many bans wait");
+            return;
+        }
+        try {
+            worker.schedule(() ->
+                    make(ban, cause).doFinally(end -> waiting.decrementAndGet()).subscribe());
+        } catch (RejectedExecutionException e) { // the broker stops
+            waiting.decrementAndGet();
+        }
+    }
+
+    /** Makes a ban of {@link #ban}. What fails is logged. */
+    Mono<Void> make(Ban ban, String cause) {
+        boolean network = ban.as() == BanKind.PEERHOST_NET;
+        long automatic = bans.list().stream()
+                .map(LiveObject::value)
+                .filter(each -> each.by().startsWith(AUTOMATIC) && (!network || each.as() == BanKind.PEERHOST_NET))
+                .count();
+        int most = network ? MAX_AUTOMATIC_NETWORKS : MAX_AUTOMATIC;
+        if (automatic + Math.max(1, waiting.get()) > most) {
+            notMade(ban, cause, "there are at most " + most + " automatic bans");
+            return Mono.empty();
+        }
+        LiveObject<Ban> before = bans.get(ban.id());
+        boolean ended = before != null && before.value().hasEnded(clock.instant());
+        return bans.put(ban.id(), ban, ended ? Expected.ANYTHING : Expected.NOTHING, ban.by())
+                .doOnNext(made -> made(ban, cause))
+                .onErrorResume(error -> {
+                    if (!(error instanceof ObjectRefusedException refused) || refused.reason() != Reason.EXISTS) {
+                        notMade(ban, cause, String.valueOf(error.getMessage()));
+                    }
+                    return Mono.empty();
+                })
+                .then();
+    }
+
+    private void made(Ban ban, String cause) {
+        Core started = core;
+        if (started != null) {
+            started.observer().clientBanned(cause);
+        }
+        if (lines.allows(cause)) {
+            LOG.warn(
+                    "{} {} is banned until {}: {}",
+                    ban.as().text(),
+                    LogText.escape(ban.who()),
+                    ban.until(),
+                    ban.reason());
+        }
+    }
+
+    private void notMade(Ban ban, String cause, String why) {
+        if (lines.allows("not " + cause)) {
+            LOG.warn("{} {} is not banned ({}): {}", ban.as().text(), LogText.escape(ban.who()), ban.reason(), why);
+        }
     }
 
     /** Deletes bans that have ended. All nodes do so, with the same result. */
