@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.jwt;
+
+import com.nimbusds.jose.JWSAlgorithm;
+import io.smqtt.access.backend.AccessBackend;
+import io.smqtt.access.backend.AccessBackendFactory;
+import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSetting;
+import io.smqtt.access.backend.BackendSettings;
+import io.smqtt.access.backend.Template;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/** Makes backends of the type {@code jwt}. */
+public final class JwtBackendFactory implements AccessBackendFactory {
+
+    private static final List<String> KEYS = List.of("secret", "secret-file", "public-key");
+    private static final List<String> ALGORITHMS = List.of(
+            "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
+            "EdDSA", "Ed25519");
+
+    /** Creates the factory, for {@link java.util.ServiceLoader}. */
+    public JwtBackendFactory() {}
+
+    @Override
+    public String type() {
+        return "jwt";
+    }
+
+    @Override
+    public List<BackendSetting> settings() {
+        return List.of(
+                BackendSetting.choice(
+                        "from",
+                        "password",
+                        List.of("password", "username"),
+                        "where the token is: `password` or `username`"),
+                BackendSetting.text("secret", "the secret of tokens with an HMAC, of at least 32 bytes")
+                        .secret(),
+                BackendSetting.file("secret-file", "a file with the secret"),
+                BackendSetting.flag("secret-base64", false, "whether the secret is written in Base64"),
+                BackendSetting.file("public-key", "a file with the public keys or certificates of the issuer, in PEM"),
+                BackendSetting.list(
+                        "algorithms", "the algorithms that are accepted; by default all that fit the kind of the key"),
+                BackendSetting.duration(
+                        "leeway", "10s", "0s", "5m", "how much the clocks of issuer and broker may differ"),
+                BackendSetting.entries(
+                        "verify-claims",
+                        "claims that a token must have, with their values, which may have placeholders"),
+                BackendSetting.text("acl-claim", "acl", "the name of the claim with the access rules"),
+                BackendSetting.flag(
+                        "disconnect-after-expire", true, "whether a client is disconnected when its token expires"));
+    }
+
+    @Override
+    public AccessBackend open(BackendSettings settings, BackendContext context) {
+        List<String> given = KEYS.stream().filter(settings::has).toList();
+        if (given.size() != 1) {
+            throw settings.problem(
+                    given.isEmpty() ? "secret" : given.get(1),
+                    given.isEmpty()
+                            ? "must be set, or one of secret-file, public-key"
+                            : "cannot be set together with " + given.get(0));
+        }
+        if (settings.has("secret-base64") && given.contains("public-key")) {
+            throw settings.problem("secret-base64", "needs secret or secret-file");
+        }
+        JwtBackend.Policy policy = new JwtBackend.Policy(
+                settings.text("from").equals("username"),
+                settings.duration("leeway"),
+                settings.templates("verify-claims", Template.Scope.RULES),
+                settings.text("acl-claim"),
+                settings.flag("disconnect-after-expire"));
+        return new JwtBackend(source(settings, given.get(0)), policy, InstantSource.system());
+    }
+
+    private static KeySource source(BackendSettings settings, String key) {
+        try {
+            List<VerificationKey> keys = key.equals("public-key")
+                    ? PublicKeyFile.read(Objects.requireNonNull(settings.file(key)))
+                    : List.of(VerificationKey.secret(secret(settings, key)));
+            return KeySource.fixed(allowed(settings, keys));
+        } catch (IllegalArgumentException e) {
+            throw settings.problem(key, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static byte[] secret(BackendSettings settings, String key) {
+        Path file = key.equals("secret-file") ? settings.file(key) : null;
+        String text =
+                file == null ? settings.text(key) : PublicKeyFile.text(file).strip();
+        if (!settings.flag("secret-base64")) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+        try {
+            return Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("is no Base64");
+        }
+    }
+
+    /** The keys for the algorithms of the configuration. Each algorithm must have a key. */
+    private static List<VerificationKey> allowed(BackendSettings settings, List<VerificationKey> keys) {
+        Set<JWSAlgorithm> algorithms = algorithms(settings);
+        if (algorithms.isEmpty()) {
+            return keys;
+        }
+        Set<JWSAlgorithm> possible = new HashSet<>();
+        List<VerificationKey> allowed = new ArrayList<>();
+        for (VerificationKey key : keys) {
+            possible.addAll(key.algorithms());
+            allowed.add(key.only(algorithms));
+        }
+        for (JWSAlgorithm algorithm : algorithms) {
+            if (!possible.contains(algorithm)) {
+                throw settings.problem("algorithms", "has " + algorithm + ", for which there is no key");
+            }
+        }
+        return allowed;
+    }
+
+    private static Set<JWSAlgorithm> algorithms(BackendSettings settings) {
+        Set<JWSAlgorithm> algorithms = new HashSet<>();
+        for (String name : settings.list("algorithms")) {
+            if (!ALGORITHMS.contains(name)) {
+                throw settings.problem("algorithms", "must have only " + String.join(", ", ALGORITHMS));
+            }
+            algorithms.add(JWSAlgorithm.parse(name));
+        }
+        return algorithms;
+    }
+}

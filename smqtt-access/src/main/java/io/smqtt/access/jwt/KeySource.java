@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.jwt;
+
+import io.smqtt.thread.AnyThread;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** Where the keys are that check tokens. */
+@AnyThread
+interface KeySource {
+
+    /** The most keys that are tried for one token. */
+    int MAXIMUM_TRIES = 8;
+
+    /**
+     * The keys that may have signed a token. Never blocks.
+     *
+     * @return at most {@value #MAXIMUM_TRIES} keys; empty if there is none. An error if the keys are not known
+     */
+    Mono<List<VerificationKey>> keys(SignedToken token);
+
+    /** Begins to fetch keys. */
+    default void start() {}
+
+    /** Closes connections. Blocks for a few seconds at most. */
+    default void close() {}
+
+    /** Keys that are always the same. */
+    static KeySource fixed(List<VerificationKey> keys) {
+        return token -> Mono.just(keys.stream()
+                .filter(key -> key.suits(token))
+                .limit(MAXIMUM_TRIES)
+                .toList());
+    }
+}
