@@ -2,14 +2,30 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.interfaces.RSAPublicKey;
+import java.security.spec.X509EncodedKeySpec;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -24,6 +40,9 @@ class AccessJwtIT {
 
     private Path directory = Path.of("");
     private String page = "";
+    private final AtomicReference<String> keySet = new AtomicReference<>("");
+    private final AtomicInteger status = new AtomicInteger(200);
+    private HttpServer server;
     private BrokerProcess broker;
 
     @BeforeAll
@@ -34,7 +53,15 @@ class AccessJwtIT {
         page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/access-jwt.md"));
         Files.writeString(directory.resolve("token.sh"), block("sh", 0));
         assertThat(shell(block("bash", 0))).doesNotContain("rror");
-        Path file = Files.writeString(directory.resolve("smqtt.yaml"), block("yaml", 0) + """
+        for (String name : List.of("one", "two", "three")) {
+            shell("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out " + name + ".key 2>&1; "
+                    + "openssl pkey -in " + name + ".key -pubout -out " + name + ".pub");
+        }
+        keySet.set(set("one"));
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/jwks.json", this::answer);
+        server.start();
+        Path file = Files.writeString(directory.resolve("smqtt.yaml"), chain() + """
                         management:
                           enabled: false
                         storage:
@@ -53,6 +80,44 @@ class AccessJwtIT {
     void stop() {
         if (broker != null) {
             broker.close();
+        }
+        if (server != null) {
+            server.stop(0);
+        }
+    }
+
+    /** Both examples of the page as one chain. */
+    private String chain() {
+        String fleet = block("yaml", 1)
+                .replace("8091", String.valueOf(server.getAddress().getPort()));
+        return block("yaml", 0).replace("[tokens]", "[tokens, fleet]") + fleet.substring(fleet.indexOf("    fleet:"));
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        byte[] body = keySet.get().getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status.get(), body.length);
+        exchange.getResponseBody().write(body);
+        exchange.close();
+    }
+
+    private String set(String... names) {
+        return Stream.of(names).map(this::jwk).collect(Collectors.joining(",", "{\"keys\":[", "]}"));
+    }
+
+    private String jwk(String name) {
+        try {
+            String pem = Files.readString(directory.resolve(name + ".pub")).replaceAll("-----[A-Z ]+-----", "");
+            RSAPublicKey key = (RSAPublicKey) KeyFactory.getInstance("RSA")
+                    .generatePublic(
+                            new X509EncodedKeySpec(Base64.getMimeDecoder().decode(pem)));
+            byte[] modulus = key.getModulus().toByteArray(); // with a zero for the sign
+            String encoded = Base64.getUrlEncoder()
+                    .withoutPadding()
+                    .encodeToString(Arrays.copyOfRange(modulus, 1, modulus.length));
+            return "{\"kty\":\"RSA\",\"use\":\"sig\",\"kid\":\"" + name + "\",\"e\":\"AQAB\",\"n\":\"" + encoded
+                    + "\"}";
+        } catch (IOException | GeneralSecurityException e) {
+            throw new AssertionError(e);
         }
     }
 
@@ -79,6 +144,39 @@ class AccessJwtIT {
                 default -> throw new AssertionError("no answer in " + row.group());
             }
         });
+    }
+
+    @Test
+    void keysOfAServerChangeWhileClientsConnect() {
+        assertThat(publishWithKey("one")).isEmpty();
+
+        keySet.set(set("one", "two"));
+        assertThat(publishWithKey("two")).as("fetched for its kid").isEmpty();
+        assertThat(publishWithKey("one")).isEmpty();
+
+        keySet.set(set("two"));
+        broker.signal("HUP");
+        await().atMost(PATIENCE)
+                .untilAsserted(
+                        () -> assertThat(publishWithKey("one")).containsIgnoringCase("bad user name or password"));
+        assertThat(publishWithKey("two")).isEmpty();
+
+        status.set(500);
+        broker.signal("HUP");
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(publishWithKey("three")).containsIgnoringCase("server unavailable"));
+        assertThat(publishWithKey("two")).as("the last keys stay").isEmpty();
+
+        keySet.set(set("two", "three"));
+        status.set(200);
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(publishWithKey("three")).isEmpty());
+    }
+
+    private String publishWithKey(String name) {
+        return shell("TOKEN=$(sh token.sh " + name + ".key '{\"exp\":'$(($(date +%s) + 3600))'}' " + name + ")\n"
+                + "mosquitto_pub -h 127.0.0.1 -p " + broker.port("tcp")
+                + " -V 5 -q 1 -i d3 -u device -P \"$TOKEN\" -t t -m 1");
     }
 
     /** What the commands say. */

@@ -78,6 +78,15 @@ public interface AccessBackend {
     }
 
     /**
+     * Begins what a backend does by itself, such as fetching keys. Called once when the broker starts, not by the check of a configuration.
+     * Must not block.
+     */
+    default void start() {}
+
+    /** Fetches again what the backend keeps, such as keys: the broker forgets all answers. Must not block. */
+    default void refresh() {}
+
+    /**
      * Closes connections, pools and threads. Called once, not on an event loop; blocks for a few seconds at most.
      */
     void close();

@@ -34,11 +34,12 @@ final class AccessModule implements BrokerModule {
     private final AccessConfig config;
     private final Map<String, Member> members = new LinkedHashMap<>();
     private final ChainAuthorizer authorizer;
-    private final Reports reports = new Reports();
+    private final Reports reports;
     private final RuleRefresh refresh;
 
-    private AccessModule(AccessConfig config, Map<String, AccessBackend> backends) {
+    private AccessModule(AccessConfig config, Map<String, AccessBackend> backends, Reports reports) {
         this.config = config;
+        this.reports = reports;
         backends.forEach((name, backend) -> {
             AccessBackendConfig common = config(config, name);
             members.put(name, new Member(name, common, backend, new Guard(name, common, Ticker.SYSTEM, reports)));
@@ -54,9 +55,10 @@ final class AccessModule implements BrokerModule {
         Map<String, AccessBackendFactory> factories = factories();
         Map<String, AccessBackend> opened = new LinkedHashMap<>();
         List<String> problems = new ArrayList<>();
+        Reports reports = new Reports();
         config.backends().forEach((name, common) -> {
             try {
-                opened.put(name, open(name, common, factories));
+                opened.put(name, open(name, common, factories, reports));
             } catch (ConfigurationException e) {
                 problems.addAll(e.problems());
             }
@@ -65,11 +67,11 @@ final class AccessModule implements BrokerModule {
             opened.values().forEach(AccessBackend::close);
             throw new ConfigurationException(problems);
         }
-        return new AccessModule(config, opened);
+        return new AccessModule(config, opened, reports);
     }
 
     private static AccessBackend open(
-            String name, AccessBackendConfig common, Map<String, AccessBackendFactory> factories) {
+            String name, AccessBackendConfig common, Map<String, AccessBackendFactory> factories, Reports reports) {
         AccessBackendFactory factory = factories.get(common.type());
         if (factory == null) {
             throw new ConfigurationException(
@@ -78,7 +80,7 @@ final class AccessModule implements BrokerModule {
                             + String.join(", ", factories.keySet()) + "; others need their jar");
         }
         BackendSettings settings = BackendSettings.of(name, factory.settings(), common.settings());
-        return factory.open(settings, new BackendContext(name, common, Ticker.SYSTEM));
+        return factory.open(settings, new BackendContext(name, common, Ticker.SYSTEM, reports));
     }
 
     private static Map<String, AccessBackendFactory> factories() {
@@ -120,6 +122,7 @@ final class AccessModule implements BrokerModule {
     public Mono<Void> start(Core core) {
         reports.to(core.observer(), members.keySet());
         refresh.start();
+        members.values().forEach(Member::start);
         return Mono.empty();
     }
 
@@ -131,9 +134,7 @@ final class AccessModule implements BrokerModule {
     }
 
     long clear() {
-        long count = members.values().stream()
-                .mapToLong(member -> member.guard().clear())
-                .sum();
+        long count = members.values().stream().mapToLong(Member::clear).sum();
         refresh.all();
         authorizer.changed();
         return count;

@@ -101,6 +101,16 @@ final class Member {
                 : guard.ask(request, () -> backend.authorize(request));
     }
 
+    void start() {
+        backend.start();
+    }
+
+    /** Forgets all answers. Returns about how many there were. */
+    long clear() {
+        backend.refresh();
+        return guard.clear();
+    }
+
     void close() {
         backend.close();
     }

@@ -8,7 +8,13 @@ public final class BackendBusyException extends RuntimeException {
 
     private final boolean down;
 
-    BackendBusyException(String message, boolean down) {
+    /**
+     * Creates the exception.
+     *
+     * @param message which backend, and why
+     * @param down whether the backend fails
+     */
+    public BackendBusyException(String message, boolean down) {
         super(message, null, false, false);
         this.down = down;
     }

@@ -121,6 +121,16 @@ final class JwtBackend implements AccessBackend {
     }
 
     @Override
+    public void start() {
+        source.start();
+    }
+
+    @Override
+    public void refresh() {
+        source.refresh();
+    }
+
+    @Override
     public void close() {
         source.close();
     }

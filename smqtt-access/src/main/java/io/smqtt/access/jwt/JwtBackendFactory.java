@@ -8,6 +8,9 @@ import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
 import io.smqtt.access.backend.Template;
+import io.smqtt.access.http.HttpFetch;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -17,11 +20,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** Makes backends of the type {@code jwt}. */
 public final class JwtBackendFactory implements AccessBackendFactory {
 
-    private static final List<String> KEYS = List.of("secret", "secret-file", "public-key");
+    private static final List<String> KEYS = List.of("secret", "secret-file", "public-key", "endpoint");
     private static final List<String> ALGORITHMS = List.of(
             "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
             "EdDSA", "Ed25519");
@@ -47,6 +53,16 @@ public final class JwtBackendFactory implements AccessBackendFactory {
                 BackendSetting.file("secret-file", "a file with the secret"),
                 BackendSetting.flag("secret-base64", false, "whether the secret is written in Base64"),
                 BackendSetting.file("public-key", "a file with the public keys or certificates of the issuer, in PEM"),
+                BackendSetting.text("endpoint", "the URL of a JSON Web Key Set with the public keys of the issuer"),
+                BackendSetting.duration(
+                        "refresh-interval",
+                        "5m",
+                        "1s",
+                        "1d",
+                        "time after which the keys of `endpoint` are fetched again, 10 % shorter or longer"),
+                BackendSetting.file(
+                        "ca",
+                        "certificates of the authorities that are trusted for `endpoint`, in PEM; without it those of Java"),
                 BackendSetting.list(
                         "algorithms", "the algorithms that are accepted; by default all that fit the kind of the key"),
                 BackendSetting.duration(
@@ -66,11 +82,16 @@ public final class JwtBackendFactory implements AccessBackendFactory {
             throw settings.problem(
                     given.isEmpty() ? "secret" : given.get(1),
                     given.isEmpty()
-                            ? "must be set, or one of secret-file, public-key"
+                            ? "must be set, or one of secret-file, public-key, endpoint"
                             : "cannot be set together with " + given.get(0));
         }
-        if (settings.has("secret-base64") && given.contains("public-key")) {
+        if (settings.has("secret-base64") && !given.get(0).startsWith("secret")) {
             throw settings.problem("secret-base64", "needs secret or secret-file");
+        }
+        for (String key : List.of("refresh-interval", "ca")) {
+            if (settings.has(key) && !settings.has("endpoint")) {
+                throw settings.problem(key, "needs endpoint");
+            }
         }
         JwtBackend.Policy policy = new JwtBackend.Policy(
                 settings.text("from").equals("username"),
@@ -78,10 +99,13 @@ public final class JwtBackendFactory implements AccessBackendFactory {
                 settings.templates("verify-claims", Template.Scope.RULES),
                 settings.text("acl-claim"),
                 settings.flag("disconnect-after-expire"));
-        return new JwtBackend(source(settings, given.get(0)), policy, InstantSource.system());
+        return new JwtBackend(source(settings, given.get(0), context), policy, InstantSource.system());
     }
 
-    private static KeySource source(BackendSettings settings, String key) {
+    private static KeySource source(BackendSettings settings, String key, BackendContext context) {
+        if (key.equals("endpoint")) {
+            return fetched(settings, context);
+        }
         try {
             List<VerificationKey> keys = key.equals("public-key")
                     ? PublicKeyFile.read(Objects.requireNonNull(settings.file(key)))
@@ -90,6 +114,46 @@ public final class JwtBackendFactory implements AccessBackendFactory {
         } catch (IllegalArgumentException e) {
             throw settings.problem(key, String.valueOf(e.getMessage()));
         }
+    }
+
+    private static KeySource fetched(BackendSettings settings, BackendContext context) {
+        Set<JWSAlgorithm> algorithms = algorithms(settings);
+        if (algorithms.stream().anyMatch(algorithm -> !VerificationKey.isPublic(algorithm))) {
+            throw settings.problem("algorithms", "has one of a secret, for which there is no key");
+        }
+        HttpFetch fetch = new HttpFetch(context, url(settings), settings.file("ca"));
+        FetchedKeys.Server server = new FetchedKeys.Server() {
+            @Override
+            public Mono<String> body() {
+                return fetch.body();
+            }
+
+            @Override
+            public void close() {
+                fetch.close();
+            }
+        };
+        return new FetchedKeys(
+                context,
+                server,
+                algorithms,
+                settings.duration("refresh-interval"),
+                (task, delay) -> Schedulers.parallel().schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    private static String url(BackendSettings settings) {
+        String text = settings.text("endpoint");
+        try {
+            URI url = new URI(text);
+            boolean http = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
+            if (http && url.getHost() != null && url.getUserInfo() == null) {
+                return text;
+            }
+        } catch (URISyntaxException e) {
+            // as for another wrong URL
+        }
+        throw settings.problem(
+                "endpoint", "must be a URL such as https://id.example/jwks.json, without user and password");
     }
 
     private static byte[] secret(BackendSettings settings, String key) {

@@ -22,6 +22,9 @@ interface KeySource {
     /** Begins to fetch keys. */
     default void start() {}
 
+    /** Fetches keys again. */
+    default void refresh() {}
+
     /** Closes connections. Blocks for a few seconds at most. */
     default void close() {}
 

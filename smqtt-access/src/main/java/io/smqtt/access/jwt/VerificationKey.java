@@ -31,6 +31,8 @@ final class VerificationKey {
     private static final int MOST_EXPONENT_BITS = 64;
     private static final Set<JWSAlgorithm> EDWARDS = Set.of(JWSAlgorithm.EdDSA, JWSAlgorithm.Ed25519);
 
+    private static final Set<JWSAlgorithm> SECRETS = Set.of(JWSAlgorithm.HS256, JWSAlgorithm.HS384, JWSAlgorithm.HS512);
+
     private final @Nullable String id;
     private final Set<JWSAlgorithm> algorithms;
     private final Check check;
@@ -130,6 +132,16 @@ final class VerificationKey {
 
     Set<JWSAlgorithm> algorithms() {
         return algorithms;
+    }
+
+    /** Whether an algorithm is one of public keys. */
+    static boolean isPublic(JWSAlgorithm algorithm) {
+        return !SECRETS.contains(algorithm);
+    }
+
+    /** The names of one algorithm. */
+    static Set<JWSAlgorithm> same(JWSAlgorithm algorithm) {
+        return EDWARDS.contains(algorithm) ? EDWARDS : Set.of(algorithm);
     }
 
     /** Whether a token says that it is signed in a way that this key can check. */

@@ -366,6 +366,23 @@ class JwtBackendTest {
                 "verify-claims.sub",
                 "${user}");
         assertProblem(
+                "smqtt.yaml:1: access.backends.tokens.endpoint must be a URL such as",
+                "endpoint",
+                "https://me:secret@id.example/");
+        assertProblem("smqtt.yaml:1: access.backends.tokens.endpoint must be a URL", "endpoint", "file:///etc/passwd");
+        assertProblem(
+                "smqtt.yaml:2: access.backends.tokens.algorithms has one of a secret",
+                "endpoint",
+                "http://127.0.0.1/",
+                "algorithms",
+                "HS256");
+        assertProblem(
+                "smqtt.yaml:2: access.backends.tokens.refresh-interval needs endpoint",
+                "secret",
+                Tokens.SECRET,
+                "refresh-interval",
+                "1m");
+        assertProblem(
                 "smqtt.yaml:2: access.backends.tokens.secret-base64 needs secret",
                 "public-key",
                 good,
