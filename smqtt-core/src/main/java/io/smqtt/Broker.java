@@ -481,6 +481,21 @@ public final class Broker {
         return new ReloadResult(List.copyOf(done), failed);
     }
 
+    /**
+     * Forgets the answers of access backends, so that changes there are in force at once. {@link #reload()} does so, too.
+     *
+     * @return about how many there were
+     * @throws BrokerClosedException if the broker is closed
+     */
+    public long clearAccessCache() {
+        checkOpen();
+        long count = 0;
+        for (BrokerModule module : modules) {
+            count += module.clearAccessCache();
+        }
+        return count;
+    }
+
     /** Disconnects users who are no longer allowed to log in. */
     private void disconnect(Set<String> users) {
         if (users.isEmpty()) {

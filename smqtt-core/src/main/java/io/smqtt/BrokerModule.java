@@ -85,6 +85,15 @@ public interface BrokerModule {
     Mono<Void> stop();
 
     /**
+     * Forgets the answers of access backends that this module uses again. Must not wait for a backend.
+     *
+     * @return about how many there were
+     */
+    default long clearAccessCache() {
+        return 0;
+    }
+
+    /**
      * Whether subscribers of this module delay acknowledgements by {@link io.smqtt.routing.RouteTicket#hold()}. Asked once, at
      * the start. Without such a module a message is acknowledged as soon as it is routed, and no ticket is created.
      *

@@ -15,6 +15,7 @@ import io.smqtt.admin.ban.BanDetection;
 import io.smqtt.admin.ban.BanPart;
 import io.smqtt.admin.ban.BanRoutes;
 import io.smqtt.admin.broker.AlarmRoutes;
+import io.smqtt.admin.broker.AnswerCacheRoutes;
 import io.smqtt.admin.broker.ClientRoutes;
 import io.smqtt.admin.broker.ListenerRoutes;
 import io.smqtt.admin.broker.NodeCalls;
@@ -123,6 +124,7 @@ record AdminParts(
                 new TraceRoutes(traces, calls),
                 new LoggerRoutes(levels, InstantSource.system()),
                 new ReloadRoutes(view),
+                new AnswerCacheRoutes(view, calls),
                 new LoginRoutes(accounts, callers, view.version()),
                 new UserRoutes(accounts),
                 new KeyRoutes(accounts),

@@ -104,6 +104,7 @@ class CtlTest {
             "import objects.json");
 
     private static final Map<String, String> WITHOUT_A_COMMAND = Map.ofEntries(
+            Map.entry("DELETE /authentication/cache", "reload does it, on the node that is asked"),
             Map.entry("POST /clients/{clientid}/subscribe/bulk", "subscribe takes one filter"),
             Map.entry("POST /clients/{clientid}/unsubscribe/bulk", "unsubscribe takes one filter"),
             Map.entry("POST /publish/bulk", "bench publishes many messages"),

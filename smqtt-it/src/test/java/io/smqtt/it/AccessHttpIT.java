@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AccessHttpIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String TOKEN = "a-token-of-the-access-test-0123456789";
     private static final String SERVER = "127.0.0.1:8090";
 
     @TempDir
@@ -39,11 +40,12 @@ class AccessHttpIT {
         page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/access-http.md"));
         port = LoopbackPorts.one();
         Files.writeString(directory.resolve("auth.py"), block("python").replace("8090", String.valueOf(port)));
+        Path token = Files.writeString(directory.resolve("token"), TOKEN);
         startServer();
         Path file = Files.writeString(
                 directory.resolve("smqtt.yaml"), block("yaml").replace(SERVER, "127.0.0.1:" + port) + """
                         management:
-                          enabled: false
+                          port: 0
                         storage:
                           kind: memory
                         listeners:
@@ -53,7 +55,7 @@ class AccessHttpIT {
                           ws:
                             enabled: false
                         """);
-        broker = BrokerProcess.start(directory, List.of(), file);
+        broker = BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
     }
 
     @AfterEach
@@ -115,6 +117,39 @@ class AccessHttpIT {
                 .untilAsserted(() -> assertThat(
                                 publish("-V", "5", "-q", "1", "-u", "ann", "-P", "secret", "-t", "open/x", "-m", "1"))
                         .isEmpty());
+    }
+
+    @Test
+    void answersAreForgottenOnRequestAndOnReload() {
+        publishAsAnn();
+        await().atMost(PATIENCE).until(() -> questions() == 1);
+        publishAsAnn();
+
+        RestApi.Reply reply = RestApi.of(broker).token(TOKEN).delete("/authentication/cache");
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.json().at("/data/0/cleared").asLong()).isPositive();
+        publishAsAnn();
+        await().atMost(PATIENCE).until(() -> questions() >= 2);
+        assertThat(questions()).as("the second time the answer was known").isEqualTo(2);
+
+        broker.signal("HUP");
+        await().atMost(PATIENCE).until(() -> {
+            publishAsAnn();
+            return questions() == 3;
+        });
+    }
+
+    private void publishAsAnn() {
+        assertThat(publish(
+                        "-V", "5", "-q", "1", "-i", "a1", "-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-m", "1"))
+                .isEmpty();
+    }
+
+    /** How often the server was asked about clients, by its log. */
+    private long questions() {
+        return server.output().stream()
+                .filter(line -> line.contains("/mqtt/user"))
+                .count();
     }
 
     /** What the command says, without its exit code, which differs from release to release. */

@@ -132,6 +132,15 @@ class ApiClusterIT {
     }
 
     @Test
+    void answersOfAccessBackendsAreForgottenOnAllNodesOrOnOne() {
+        assertThat(first.delete("/authentication/cache").json())
+                .hasToString("{\"data\":[{\"node\":\"n0\",\"cleared\":0},{\"node\":\"n1\",\"cleared\":0}]}");
+        assertThat(first.delete("/authentication/cache?node=n1").json())
+                .hasToString("{\"data\":[{\"node\":\"n1\",\"cleared\":0}]}");
+        assertThat(first.delete("/authentication/cache?node=other").status()).isEqualTo(404);
+    }
+
+    @Test
     void aSharedGroupHasARowForEachNodeWithMembers() {
         clients.get(0).subscribe("$share/workers/jobs", 1);
         clients.get(1).subscribe("$share/workers/jobs", 1);

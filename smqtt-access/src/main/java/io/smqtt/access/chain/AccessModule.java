@@ -129,11 +129,12 @@ final class AccessModule implements BrokerModule {
     /** Forgets all answers, so that changes at the backends are in force at once. */
     @Override
     public ReloadResult reload() {
-        clear();
+        clearAccessCache();
         return ReloadResult.NOTHING;
     }
 
-    long clear() {
+    @Override
+    public long clearAccessCache() {
         long count = members.values().stream().mapToLong(Member::clear).sum();
         refresh.all();
         authorizer.changed();
