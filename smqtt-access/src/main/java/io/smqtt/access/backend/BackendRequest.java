@@ -113,6 +113,7 @@ public record BackendRequest(
             case "proto_name" -> version == ProtocolVersion.MQTT_3_1 ? "MQIsdp" : "MQTT";
             case "cert_subject" -> certificate.subject();
             case "cert_common_name" -> certificate.commonName();
+            case "cert_pem" -> certificate.pem();
             default ->
                 placeholder.startsWith(Template.ATTRIBUTES)
                         ? attributes.get(placeholder.substring(Template.ATTRIBUTES.length()))

@@ -16,6 +16,7 @@ public final class Template {
 
     static final String ATTRIBUTES = "client_attrs.";
 
+    private static final String CERTIFICATE = "cert_";
     private static final Set<String> CLIENT = Set.of(
             "username",
             "clientid",
@@ -23,6 +24,7 @@ public final class Template {
             "peerport",
             "cert_subject",
             "cert_common_name",
+            "cert_pem",
             "listener",
             "proto_name");
     private static final Set<String> ACTION = Set.of("action", "access", "topic", "qos", "retain");
@@ -33,11 +35,11 @@ public final class Template {
         USER,
         /** The rules of a client: its values. */
         RULES,
-        /** The check of a topic: the values of the client and of the action. */
+        /** The check of a topic: the values of the client, except for those of its certificate, and of the action. */
         TOPIC;
 
         boolean knows(String name) {
-            return CLIENT.contains(name)
+            return (CLIENT.contains(name) && (this != TOPIC || !name.startsWith(CERTIFICATE)))
                     || (name.startsWith(ATTRIBUTES) && name.length() > ATTRIBUTES.length())
                     || (this == USER && name.equals("password"))
                     || (this == TOPIC && ACTION.contains(name));
@@ -125,7 +127,7 @@ public final class Template {
             String reason = Scope.USER.knows(name) || Scope.TOPIC.knows(name)
                     ? " that has no value here"
                     : "; known are ${username}, ${clientid}, ${password}, ${peerhost}, ${peerport}, ${cert_subject}, "
-                            + "${cert_common_name}, ${listener}, ${proto_name} and ${client_attrs.NAME}, and for topics "
+                            + "${cert_common_name}, ${cert_pem}, ${listener}, ${proto_name} and ${client_attrs.NAME}, and for topics "
                             + "${action}, ${access}, ${topic}, ${qos} and ${retain}";
             throw new IllegalArgumentException("has the placeholder ${" + name + "}" + reason);
         }

@@ -60,6 +60,7 @@ final class RequestKey {
         fields.add(request.listener());
         fields.add(request.version().name());
         fields.add(request.certificate().subject());
+        fields.add(request.certificate().encoded());
         for (Map.Entry<String, String> attribute : new TreeMap<>(request.attributes()).entrySet()) {
             fields.add(attribute.getKey());
             fields.add(attribute.getValue());

@@ -98,18 +98,24 @@ final class FetchedKeys implements KeySource {
         if (!found.isEmpty() || !VerificationKey.isPublic(token.header().getAlgorithm())) {
             return Mono.just(found);
         }
+        Sinks.Empty<Void> flight = known == null ? running.get() : flightForMiss();
+        return flight == null ? after(token) : join(flight, token);
+    }
+
+    /** The request that is under way, or a new one if that is allowed now. */
+    private Sinks.@Nullable Empty<Void> flightForMiss() {
         Sinks.Empty<Void> mine = Sinks.empty();
-        Sinks.Empty<Void> other = running.get();
-        if (other == null && known != null && running.compareAndSet(null, mine)) {
-            other = mine;
-            if (takeMiss()) {
-                fetch(mine);
-            } else {
-                running.set(null);
-                mine.tryEmitEmpty();
-            }
+        Sinks.Empty<Void> other = running.compareAndExchange(null, mine);
+        if (other != null) {
+            return other;
         }
-        return other == null ? after(token) : join(other, token);
+        if (takeMiss()) {
+            fetch(mine);
+            return mine;
+        }
+        running.set(null);
+        mine.tryEmitEmpty();
+        return null;
     }
 
     private boolean takeMiss() {

@@ -8,9 +8,15 @@ import io.smqtt.access.backend.Template.Scope;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -66,6 +72,33 @@ class TemplateTest {
         assertThat(Template.parse("${action} ${access} ${topic} ${qos} ${retain} ${username}", Scope.TOPIC)
                         .fill(request, value -> value))
                 .isEqualTo("publish 2 a/b 1 true ann");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"${cert_subject}", "${cert_common_name}", "${cert_pem}"})
+    void requestsAboutTopicsHaveNoCertificate(String template) {
+        assertThatThrownBy(() -> Template.parse(template, Scope.TOPIC))
+                .hasMessage("has the placeholder " + template + " that has no value here");
+        assertThat(Template.parse(template, Scope.RULES).isFixed()).isFalse();
+    }
+
+    @Test
+    void aCertificateIsSentAsItsOwnerHasIt() throws Exception {
+        String pem = certificate();
+        X509Certificate certificate = (X509Certificate) CertificateFactory.getInstance("X.509")
+                .generateCertificate(new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII)));
+        CertificateNames names = CertificateNames.of(certificate);
+
+        assertThat(names.pem()).isEqualTo(pem);
+        assertThat(names.commonName()).isEqualTo("ann");
+        assertThat(CertificateNames.NONE.pem()).isNull();
+    }
+
+    private static String certificate() throws IOException {
+        try (InputStream file =
+                Objects.requireNonNull(TemplateTest.class.getResourceAsStream("/io/smqtt/access/client.pem"))) {
+            return new String(file.readAllBytes(), StandardCharsets.US_ASCII);
+        }
     }
 
     @Test

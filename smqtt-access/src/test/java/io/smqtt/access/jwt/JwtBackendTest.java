@@ -4,6 +4,7 @@ package io.smqtt.access.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.nimbusds.jose.JWSAlgorithm;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendContext;
@@ -183,6 +184,16 @@ class JwtBackendTest {
                         Tokens.signed(Tokens.EDWARDS.getPrivate(), "Ed25519", "{\"alg\":\"EdDSA\"}", "{}")))
                 .allSatisfy(token -> assertThat(ask(backend, token)).isInstanceOf(BackendAnswer.Allow.class));
         assertThat(ask(backend, Tokens.rsa(Tokens.OTHER_RSA, RS, "{}"))).isEqualTo(NOT_MINE);
+    }
+
+    @Test
+    void aCertificateIsAPublicKey() throws Exception {
+        Path file = Path.of(Objects.requireNonNull(JwtBackendTest.class.getResource("/io/smqtt/access/client.pem"))
+                .toURI());
+
+        assertThat(PublicKeyFile.read(file))
+                .singleElement()
+                .satisfies(key -> assertThat(key.algorithms()).containsExactly(JWSAlgorithm.ES256));
     }
 
     @Test
