@@ -173,6 +173,20 @@ class AccessJwtIT {
                 .untilAsserted(() -> assertThat(publishWithKey("three")).isEmpty());
     }
 
+    /** The token has expired, but by less than the leeway. */
+    @Test
+    void aClientIsDisconnectedWhenItsTokenExpires() {
+        String command = "TOKEN=$(sh token.sh issuer.key '{\"sub\":\"d4\",\"exp\":'$(($(date +%s) - 4))'}')\n"
+                + "exec mosquitto_sub -d -h 127.0.0.1 -p " + broker.port("tcp")
+                + " -V 5 -i d4 -u device -P \"$TOKEN\" -t t";
+        try (CapturedProcess process = CapturedProcess.start(
+                "mosquitto_sub", new ProcessBuilder("sh", "-c", command).directory(directory.toFile()))) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(process.output()).anyMatch(line -> line.contains("DISCONNECT (160)")));
+        }
+    }
+
     private String publishWithKey(String name) {
         return shell("TOKEN=$(sh token.sh " + name + ".key '{\"exp\":'$(($(date +%s) + 3600))'}' " + name + ")\n"
                 + "mosquitto_pub -h 127.0.0.1 -p " + broker.port("tcp")

@@ -6,6 +6,7 @@ import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.Template;
 import io.smqtt.access.backend.TemplateValues;
+import io.smqtt.access.guard.BackendBusyException;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -13,15 +14,18 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * Accepts clients whose password or user name is a token with a valid signature. What is no such token, another backend may know; a token
- * with a valid signature that has expired or has a wrong claim is refused.
+ * with a valid signature that has expired or has a wrong claim is refused. Signatures of public keys are checked on threads of the backend,
+ * because some take milliseconds.
  */
 @AnyThread
 final class JwtBackend implements AccessBackend {
@@ -50,14 +54,18 @@ final class JwtBackend implements AccessBackend {
         }
     }
 
+    private final String name;
     private final KeySource source;
     private final Policy policy;
     private final InstantSource clock;
+    private final Scheduler checks;
 
-    JwtBackend(KeySource source, Policy policy, InstantSource clock) {
+    JwtBackend(String name, KeySource source, Policy policy, InstantSource clock, Scheduler checks) {
+        this.name = name;
         this.source = source;
         this.policy = policy;
         this.clock = clock;
+        this.checks = checks;
     }
 
     @Override
@@ -82,7 +90,7 @@ final class JwtBackend implements AccessBackend {
         SignedToken token = SignedToken.parse(text);
         return token == null
                 ? Mono.just(BackendAnswer.NOT_MINE)
-                : source.keys(token).map(keys -> answer(token, keys, request));
+                : source.keys(token).flatMap(keys -> check(token, keys, request));
     }
 
     private @Nullable String text(BackendRequest request) {
@@ -92,6 +100,17 @@ final class JwtBackend implements AccessBackend {
         byte[] password = request.password();
         boolean tooLong = password != null && password.length > SignedToken.MAXIMUM_CHARS;
         return tooLong ? " ".repeat(SignedToken.MAXIMUM_CHARS + 1) : request.passwordText();
+    }
+
+    private Mono<BackendAnswer> check(SignedToken token, List<VerificationKey> keys, BackendRequest request) {
+        if (keys.isEmpty()) {
+            return Mono.just(BackendAnswer.NOT_MINE);
+        }
+        return Mono.fromCallable(() -> answer(token, keys, request))
+                .subscribeOn(checks)
+                .onErrorMap(
+                        RejectedExecutionException.class,
+                        error -> new BackendBusyException(name + ": too many tokens wait for their check", false));
     }
 
     private BackendAnswer answer(SignedToken token, List<VerificationKey> keys, BackendRequest request) {
@@ -133,5 +152,6 @@ final class JwtBackend implements AccessBackend {
     @Override
     public void close() {
         source.close();
+        checks.dispose();
     }
 }

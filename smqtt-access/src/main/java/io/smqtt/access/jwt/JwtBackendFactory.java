@@ -22,12 +22,14 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** Makes backends of the type {@code jwt}. */
 public final class JwtBackendFactory implements AccessBackendFactory {
 
     private static final List<String> KEYS = List.of("secret", "secret-file", "public-key", "endpoint");
+    private static final int THREAD_IDLE_SECONDS = 60;
     private static final List<String> ALGORITHMS = List.of(
             "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
             "EdDSA", "Ed25519");
@@ -99,7 +101,21 @@ public final class JwtBackendFactory implements AccessBackendFactory {
                 settings.templates("verify-claims", Template.Scope.RULES),
                 settings.text("acl-claim"),
                 settings.flag("disconnect-after-expire"));
-        return new JwtBackend(source(settings, given.get(0), context), policy, InstantSource.system());
+        boolean fast = given.get(0).startsWith("secret"); // an HMAC takes microseconds
+        return new JwtBackend(
+                context.name(),
+                source(settings, given.get(0), context),
+                policy,
+                InstantSource.system(),
+                fast ? Schedulers.immediate() : threads(context));
+    }
+
+    /** Half of the processors, so that checks of many tokens leave some to the clients that are connected. */
+    private static Scheduler threads(BackendContext context) {
+        int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+        int waiting = Math.max(1, context.config().maxWaiting() / threads);
+        return Schedulers.newBoundedElastic(
+                threads, waiting, "smqtt-access-" + context.name(), THREAD_IDLE_SECONDS, true);
     }
 
     private static KeySource source(BackendSettings settings, String key, BackendContext context) {

@@ -149,7 +149,7 @@ final class VerificationKey {
         return algorithms.contains(token.header().getAlgorithm());
     }
 
-    /** Whether a token is signed with this key. Computes for some microseconds, with RSA and elliptic curves for up to a millisecond. */
+    /** Whether a token is signed with this key. Computes for some microseconds, with elliptic curves for up to some milliseconds. */
     boolean verifies(SignedToken token) {
         if (!suits(token)) {
             return false;

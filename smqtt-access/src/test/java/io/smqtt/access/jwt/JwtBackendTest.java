@@ -11,6 +11,7 @@ import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.BackendSettings;
 import io.smqtt.access.backend.CertificateNames;
+import io.smqtt.access.guard.BackendBusyException;
 import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.message.ProtocolVersion;
@@ -19,7 +20,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -32,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** Tokens that are right, wrong and hostile. */
 class JwtBackendTest {
@@ -194,6 +199,35 @@ class JwtBackendTest {
         assertThat(PublicKeyFile.read(file))
                 .singleElement()
                 .satisfies(key -> assertThat(key.algorithms()).containsExactly(JWSAlgorithm.ES256));
+    }
+
+    @Test
+    void publicKeysAreCheckedOnThreadsOfTheBackend() throws IOException {
+        AccessBackend backend = open(
+                "public-key",
+                Tokens.write(directory, "key.pem", Tokens.pem(Tokens.RSA)).toString());
+
+        assertThat(backend.authenticate(request("ann", Tokens.rsa(Tokens.RSA, RS, "{}")))
+                        .map(answer -> Thread.currentThread().getName())
+                        .block())
+                .startsWith("smqtt-access-tokens");
+        backend.close();
+    }
+
+    @Test
+    void moreTokensThanMayWaitAreTurnedAway() {
+        Scheduler full = Schedulers.newSingle("full");
+        full.dispose();
+        JwtBackend backend = new JwtBackend(
+                "tokens",
+                KeySource.fixed(List.of(VerificationKey.of(null, Tokens.RSA.getPublic()))),
+                new JwtBackend.Policy(false, Duration.ZERO, Map.of(), "acl", true),
+                InstantSource.system(),
+                full);
+
+        assertThatThrownBy(() -> ask(backend, Tokens.rsa(Tokens.RSA, RS, "{}")))
+                .isInstanceOf(BackendBusyException.class)
+                .hasMessage("tokens: too many tokens wait for their check");
     }
 
     @Test
