@@ -181,7 +181,7 @@ final class FetchedKeys implements KeySource {
             LOG.warn(
                     "backend {}: keys cannot be fetched, {}: {}",
                     context.name(),
-                    known == null ? "clients are refused" : "the former ones stay in force",
+                    known == null ? "there are none" : "the former ones stay in force",
                     late ? "no answer within " + context.config().timeout().toMillis() + " ms" : text(error));
         }
         long retry = Math.min(LAST_RETRY_MILLIS, FIRST_RETRY_MILLIS << Math.min(MAXIMUM_SHIFT, count - 1));

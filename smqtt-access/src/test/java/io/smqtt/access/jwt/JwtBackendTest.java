@@ -3,6 +3,7 @@ package io.smqtt.access.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.nimbusds.jose.JWSAlgorithm;
 import io.smqtt.access.backend.AccessBackend;
@@ -29,7 +30,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -216,18 +220,37 @@ class JwtBackendTest {
 
     @Test
     void moreTokensThanMayWaitAreTurnedAway() {
-        Scheduler full = Schedulers.newSingle("full");
-        full.dispose();
+        Scheduler thread = Schedulers.newBoundedElastic(1, 2, "check", 60, true);
+        CountDownLatch held = new CountDownLatch(1);
         JwtBackend backend = new JwtBackend(
                 "tokens",
                 KeySource.fixed(List.of(VerificationKey.of(null, Tokens.RSA.getPublic()))),
                 new JwtBackend.Policy(false, Duration.ZERO, Map.of(), "acl", true),
                 InstantSource.system(),
-                full);
+                thread);
+        thread.schedule(() -> {
+            try {
+                held.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        Queue<Object> results = new ConcurrentLinkedQueue<>();
+        for (int i = 0; i < 10; i++) {
+            backend.authenticate(request("ann", Tokens.rsa(Tokens.RSA, RS, "{}")))
+                    .subscribe(results::add, results::add);
+        }
 
-        assertThatThrownBy(() -> ask(backend, Tokens.rsa(Tokens.RSA, RS, "{}")))
-                .isInstanceOf(BackendBusyException.class)
-                .hasMessage("tokens: too many tokens wait for their check");
+        assertThat(results)
+                .hasSizeBetween(7, 8)
+                .allSatisfy(result -> assertThat(result)
+                        .isInstanceOf(BackendBusyException.class)
+                        .hasToString(BackendBusyException.class.getName()
+                                + ": tokens: too many tokens wait for their check"));
+        held.countDown();
+        await().until(() -> results.size() == 10);
+        assertThat(results).hasAtLeastOneElementOfType(BackendAnswer.Allow.class);
+        backend.close();
     }
 
     @Test
