@@ -100,7 +100,8 @@ record AdminParts(
         Audit audit = new Audit(audit(config), view::nodeName, InstantSource.system());
         Callers callers = authentication.apply(accounts);
         Monitor monitor = new Monitor();
-        BanPart bans = new BanPart(people.objects(), InstantSource.system());
+        BanPart bans = new BanPart(
+                people.objects(), InstantSource.system(), config.management().bansFile());
         AutomaticBansConfig automatic = config.access().bans();
         List<Observer> watchers =
                 automatic.isOn() ? List.of(new BanDetection(automatic, bans, Ticker.SYSTEM)) : List.of();

@@ -3,6 +3,7 @@ package io.smqtt.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A broker, its MQTT clients, and a client of its API with the token. */
@@ -37,9 +39,15 @@ final class ApiBroker implements AutoCloseable {
 
     /** A node of a cluster, as it seems. */
     ApiBroker(Path directory, ManagedBroker.Cluster cluster) {
+        this(directory, cluster, management -> management);
+    }
+
+    /** The same, with further settings. */
+    ApiBroker(
+            Path directory, ManagedBroker.Cluster cluster, UnaryOperator<ManagementConfigBuilder> settings) {
         try {
             Path file = Files.writeString(directory.resolve("token"), TOKEN);
-            broker = ManagedBroker.in(cluster, management -> management.tokenFile(file));
+            broker = ManagedBroker.in(cluster, management -> settings.apply(management.tokenFile(file)));
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -236,6 +236,14 @@ class ConfigCheckTest {
                         + " is readable by every user of this machine; change its permissions with chmod 600");
     }
 
+    @Test
+    void aWrongLineOfTheBansIsNamed() throws IOException {
+        Path bans = Files.writeString(
+                directory.resolve("bans"), "{\"as\":\"clientid\",\"who\":\"a\"}\n{\"as\":\"clientid\"}\n");
+        assertThat(problems("check", "--set", "management.bans-file=bans"))
+                .containsExactly(bans + ":2: the field who is missing");
+    }
+
     /** What is said of a configuration that cannot be used. */
     private List<String> problems(String... arguments) {
         return said(ExitCode.BAD_CONFIGURATION, arguments);

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  *     hash of {@code smqtt passwd}. It is read again by SIGHUP
  * @param apiKeysFile the file of API keys that are read-only at the port, one {@code key:secret:role} for each line,
  *     or {@code $sha256$} and the SHA-256 in hexadecimal instead of the secret. It is read again by SIGHUP
+ * @param bansFile the file of bans that are read-only at the port, one JSON object for each line, such as
+ *     {@code {"as":"clientid","who":"pump-7","reason":"floods"}}. It is read again by SIGHUP
  * @param auditFile the file for the audit of logins, refused requests and changes: one line of JSON each. Default
  *     {@code audit.jsonl} in the data directory; without one the log
  * @param auditMaxBytes size of the audit file after which it is renamed and a new one begins
@@ -46,6 +48,7 @@ public record ManagementConfig(
         List<String> allowedHosts,
         @Nullable Path usersFile,
         @Nullable Path apiKeysFile,
+        @Nullable Path bansFile,
         @Nullable Path auditFile,
 
         @Setting(value = "10MiB", min = "64KiB", max = "1GiB")

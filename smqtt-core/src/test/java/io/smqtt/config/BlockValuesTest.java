@@ -43,6 +43,7 @@ class BlockValuesTest {
                 null,
                 null,
                 null,
+                null,
                 1 << 20,
                 1,
                 true,

@@ -2,6 +2,7 @@
 package io.smqtt.admin.ban;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.ReloadResult;
 import io.smqtt.admin.object.Expected;
 import io.smqtt.admin.object.LiveObject;
 import io.smqtt.admin.object.LiveObjects;
@@ -12,12 +13,14 @@ import io.smqtt.admin.object.ObjectRefusedException.Reason;
 import io.smqtt.admin.object.ObjectWatcher;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.LogText;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -76,21 +79,62 @@ public final class BanPart implements BrokerModule {
     private volatile @Nullable Core core;
     private @Nullable Disposable expiry; // of start and stop
 
+    private final @Nullable Path file;
+    private volatile BanFile configured = BanFile.NONE; // the last content that could be read
+
     /**
-     * Creates the bans of a node.
+     * Creates the bans of a node, without a file.
      *
      * @param objects keeps them
      * @param clock the time of their ends
      */
     public BanPart(LiveObjects objects, InstantSource clock) {
+        this(objects, clock, null);
+    }
+
+    /**
+     * Creates the bans of a node. Reads the file, so it blocks.
+     *
+     * @param objects keeps them
+     * @param clock the time of their ends
+     * @param file bans that are read-only at the port; null for none
+     * @throws ConfigurationException if the file cannot be used
+     */
+    public BanPart(LiveObjects objects, InstantSource clock, @Nullable Path file) {
         this.clock = clock;
+        this.file = file;
         table = new BanTable(clock);
         bans = objects.kind("ban", new BanFormat(), LIMITS, BanPart::checkPatterns);
         bans.watch(new Watcher());
+        if (file != null) {
+            configured = BanFile.read(file);
+            bans.configured(configured.bans());
+        }
+    }
+
+    /** Reads the file again. If it cannot be used, its former content stays in force. */
+    @Override
+    public synchronized ReloadResult reload() {
+        if (file == null) {
+            return new ReloadResult(List.of(), List.of());
+        }
+        try {
+            configured = configured.again(file);
+            bans.configured(configured.bans());
+            return new ReloadResult(List.of(file.toString()), List.of());
+        } catch (ConfigurationException e) {
+            return new ReloadResult(List.of(), e.problems());
+        }
+    }
+
+    /** Where the file has a ban: its name and line; null if the ban is not in it. */
+    @Nullable
+    String source(String id) {
+        return configured.sources().get(id);
     }
 
     /** Limits what CONNECT looks at one after the other. */
-    private static void checkPatterns(Map<String, Ban> before, Map<String, Ban> after) {
+    static void checkPatterns(Map<String, Ban> before, Map<String, Ban> after) {
         check(before, after, false, MAX_PATTERNS);
         check(before, after, true, MAX_NETWORKS);
         long steps = steps(after);
@@ -280,7 +324,8 @@ public final class BanPart implements BrokerModule {
     /** Deletes bans that have ended. All nodes do so, with the same result. */
     void deleteEnded() {
         List<LiveObject<Ban>> ended = bans.list().stream()
-                .filter(object -> object.value().hasEnded(clock.instant()))
+                .filter(object ->
+                        !object.isReadOnly() && object.value().hasEnded(clock.instant()))
                 .toList();
         Flux.fromIterable(ended)
                 .concatMap(object -> bans.delete(object.id(), Expected.version(object.version()), EXPIRY)

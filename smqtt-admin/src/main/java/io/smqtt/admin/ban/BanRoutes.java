@@ -75,7 +75,7 @@ public final class BanRoutes implements RouteGroup {
                 wanted.stream()
                         .skip(skipped)
                         .limit(limit)
-                        .map(BanFormat::fields)
+                        .map(this::row)
                         .toList());
         fields.put(
                 "meta",
@@ -89,6 +89,28 @@ public final class BanRoutes implements RouteGroup {
                         "hasnext",
                         wanted.size() > skipped + limit));
         return Mono.just(ApiAnswer.json(fields));
+    }
+
+    /** The fields of a ban, and where it is if it is in the file. */
+    private Map<String, Object> row(Ban ban) {
+        Map<String, Object> fields = BanFormat.fields(ban);
+        String source = part.source(ban.id());
+        if (source != null) {
+            fields.put("source", source);
+        }
+        return fields;
+    }
+
+    /** Refuses a change of a ban that is in the file. */
+    private void requireNotInFile(String id) {
+        String source = part.source(id);
+        if (source != null) {
+            throw new Problem(
+                            409,
+                            "READ_ONLY",
+                            "the ban is in " + source + "; change it there, and let the broker reload its files")
+                    .exception();
+        }
     }
 
     /** Whether a ban is what the parameters name; those of different kinds exclude each other, as EMQX's do. */
@@ -113,6 +135,7 @@ public final class BanRoutes implements RouteGroup {
         if (ban.hasEnded(now)) {
             throw Problem.badRequest("the field until must be in the future").exception();
         }
+        requireNotInFile(ban.id());
         LiveObject<Ban> before = part.objects().get(ban.id());
         boolean ended = before != null && before.value().hasEnded(now);
         return ObjectProblems.answered(
@@ -125,6 +148,7 @@ public final class BanRoutes implements RouteGroup {
     private Mono<ApiAnswer> delete(ApiRequest request) {
         BanKind as = BanKind.of(request.path("as"));
         String id = Ban.id(as, as.checked(request.path("who")));
+        requireNotInFile(id);
         return ObjectProblems.answered(
                 part.objects()
                         .delete(id, Expected.SOMETHING, Origins.of(request))
@@ -135,6 +159,7 @@ public final class BanRoutes implements RouteGroup {
     private Mono<ApiAnswer> deleteAll(ApiRequest request) {
         return ObjectProblems.answered(
                 Flux.fromIterable(part.objects().list())
+                        .filter(object -> !object.isReadOnly())
                         .flatMap(object -> deleted(object, request), AT_ONCE)
                         .then(Mono.just(ApiAnswer.noContent())),
                 MISSING);
@@ -146,8 +171,9 @@ public final class BanRoutes implements RouteGroup {
                 .onErrorResume(BanRoutes::isGone, error -> Mono.empty());
     }
 
-    /** Whether somebody else has deleted the ban in the meantime. */
+    /** Whether somebody else has deleted the ban in the meantime, or a reload of the file has found it. */
     private static boolean isGone(Throwable error) {
-        return error instanceof ObjectRefusedException refused && refused.reason() == Reason.MISSING;
+        return error instanceof ObjectRefusedException refused
+                && (refused.reason() == Reason.MISSING || refused.reason() == Reason.READ_ONLY);
     }
 }
