@@ -43,8 +43,7 @@ final class ApiBroker implements AutoCloseable {
     }
 
     /** The same, with further settings. */
-    ApiBroker(
-            Path directory, ManagedBroker.Cluster cluster, UnaryOperator<ManagementConfigBuilder> settings) {
+    ApiBroker(Path directory, ManagedBroker.Cluster cluster, UnaryOperator<ManagementConfigBuilder> settings) {
         try {
             Path file = Files.writeString(directory.resolve("token"), TOKEN);
             broker = ManagedBroker.in(cluster, management -> settings.apply(management.tokenFile(file)));

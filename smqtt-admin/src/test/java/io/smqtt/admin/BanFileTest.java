@@ -36,8 +36,7 @@ class BanFileTest {
     }
 
     private ApiBroker broker(Path bans) {
-        return new ApiBroker(
-                directory, new ManagedBroker.Cluster(null), management -> management.bansFile(bans));
+        return new ApiBroker(directory, new ManagedBroker.Cluster(null), management -> management.bansFile(bans));
     }
 
     private static int connectCode(ApiBroker api, String clientId) {
@@ -54,7 +53,8 @@ class BanFileTest {
         Path bans = write("# who floods\n\n" + PUMP + EVE);
         try (ApiBroker api = broker(bans)) {
             assertThat(connectCode(api, "pump-7")).isEqualTo(0x8A);
-            assertThat(api.post("/banned", "{\"as\":\"clientid\",\"who\":\"pump-8\"}").status())
+            assertThat(api.post("/banned", "{\"as\":\"clientid\",\"who\":\"pump-8\"}")
+                            .status())
                     .isEqualTo(200);
 
             JsonNode list = api.get("/banned").json().path("data");
@@ -91,8 +91,12 @@ class BanFileTest {
             write(EVE + "nonsense\n" + EVE);
             assertThat(api.broker().broker.reload().failed())
                     .satisfiesExactly(
-                            problem -> assertThat(problem).startsWith(bans + ":2: ").contains("JSON object"),
-                            problem -> assertThat(problem).startsWith(bans + ":3: ").contains(bans + ":1"));
+                            problem -> assertThat(problem)
+                                    .startsWith(bans + ":2: ")
+                                    .contains("JSON object"),
+                            problem -> assertThat(problem)
+                                    .startsWith(bans + ":3: ")
+                                    .contains(bans + ":1"));
             write("");
             assertThat(api.broker().broker.reload().failed())
                     .singleElement()

@@ -71,7 +71,8 @@ record BanFile(Map<String, Ban> bans, Map<String, String> sources) {
         }
         checkLimits(file, bans, problems);
         if (!problems.isEmpty()) {
-            throw new ConfigurationException(problems.stream().limit(MAX_PROBLEMS).toList());
+            throw new ConfigurationException(
+                    problems.stream().limit(MAX_PROBLEMS).toList());
         }
         return new BanFile(Map.copyOf(bans), Map.copyOf(sources));
     }

@@ -11,9 +11,9 @@ import io.smqtt.admin.object.ObjectLimits;
 import io.smqtt.admin.object.ObjectRefusedException;
 import io.smqtt.admin.object.ObjectRefusedException.Reason;
 import io.smqtt.admin.object.ObjectWatcher;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.LogText;
-import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
@@ -324,8 +324,7 @@ public final class BanPart implements BrokerModule {
     /** Deletes bans that have ended. All nodes do so, with the same result. */
     void deleteEnded() {
         List<LiveObject<Ban>> ended = bans.list().stream()
-                .filter(object ->
-                        !object.isReadOnly() && object.value().hasEnded(clock.instant()))
+                .filter(object -> !object.isReadOnly() && object.value().hasEnded(clock.instant()))
                 .toList();
         Flux.fromIterable(ended)
                 .concatMap(object -> bans.delete(object.id(), Expected.version(object.version()), EXPIRY)

@@ -72,11 +72,7 @@ public final class BanRoutes implements RouteGroup {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put(
                 "data",
-                wanted.stream()
-                        .skip(skipped)
-                        .limit(limit)
-                        .map(this::row)
-                        .toList());
+                wanted.stream().skip(skipped).limit(limit).map(this::row).toList());
         fields.put(
                 "meta",
                 Map.of(
