@@ -14,7 +14,6 @@ import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,9 +35,6 @@ import reactor.core.scheduler.Schedulers;
 final class MvcManagement implements HttpRequestHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(MvcManagement.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Mono<ApiAnswer> NO_ANSWER = Mono.fromSupplier(
-            () -> Problem.unavailable("the broker has not answered in time").answer());
 
     /** Its own threads: a reader that does not read holds one until the container gives up, and must not hold those of the application. */
     private static final Scheduler WRITERS = Schedulers.newBoundedElastic(32, 32, "smqtt-stream", 60, true);
@@ -52,8 +48,7 @@ final class MvcManagement implements HttpRequestHandler {
     @Override
     public void handleRequest(HttpServletRequest request, HttpServletResponse response) throws IOException {
         ApiCall call = call(request);
-        ApiAnswer answer = Objects.requireNonNull(
-                requests.answer(call).timeout(PATIENCE, NO_ANSWER).block());
+        ApiAnswer answer = Objects.requireNonNull(requests.answer(call).block());
         response.setStatus(answer.status());
         response.setHeader("Cache-Control", "no-store");
         answer.headers().forEach(response::setHeader);
