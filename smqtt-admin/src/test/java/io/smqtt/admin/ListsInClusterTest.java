@@ -145,6 +145,23 @@ class ListsInClusterTest {
         assertThat(node.get("/monitor_current/nodes/n4").status()).isEqualTo(404);
     }
 
+    /** A line without a time that can be read, as a later version may have it, is left out. */
+    @Test
+    void theAuditOfAllNodesIsInTheOrderOfTime() {
+        assertThat(node.post("/publish", "{}").status()).isEqualTo(400);
+        answer = "{\"answer\":{\"count\":5,\"rows\":["
+                + "{\"node\":\"n2\",\"created_at\":\"2999-01-01T00:00:00Z\",\"operation_id\":\"/later\"},"
+                + "{\"node\":\"n2\",\"created_at\":\"tomorrow\"},{\"node\":\"n2\"},7,"
+                + "{\"node\":\"n2\",\"created_at\":\"2000-01-01T00:00:00Z\",\"operation_id\":\"/earlier\"}]}}";
+
+        JsonNode page = node.get("/audit").json();
+
+        assertThat(page.path("data").findValuesAsText("node")).containsExactly("n2", "n1", "n2");
+        assertThat(page.path("data").path(0).path("operation_id").asText()).isEqualTo("/later");
+        assertThat(page.path("meta").path("count").asInt()).isEqualTo(3);
+        assertThat(incomplete(page)).containsExactly(SILENT);
+    }
+
     @Test
     void theHistoryOfAnotherNodeIsRead() {
         answer = "{\"answer\":{\"rows\":[{\"time_stamp\":70000,\"interval\":10,\"received\":3}]}}";

@@ -13,6 +13,7 @@ import io.smqtt.admin.broker.NodeCalls;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -101,18 +102,23 @@ public final class AuditRoutes implements RouteGroup {
     }
 
     private static ApiAnswer answer(NodeCalls.Answers answers, int page, int limit) {
-        List<Map<?, ?>> all = new ArrayList<>();
+        List<Line> all = new ArrayList<>();
         long count = 0;
         for (Map<String, ?> answer : answers.byNode().values()) {
             if (answer.get(ROWS) instanceof List<?> rows && answer.get(COUNT) instanceof Number number) {
-                rows.forEach(row -> all.add((Map<?, ?>) row));
-                count += number.longValue();
+                List<Line> read =
+                        rows.stream().map(Line::of).filter(Objects::nonNull).toList();
+                all.addAll(read);
+                count += number.longValue() - (rows.size() - read.size());
             }
         }
-        all.sort(Comparator.comparing((Map<?, ?> row) -> Instant.parse(String.valueOf(row.get(CREATED))))
-                .reversed());
+        all.sort(Comparator.comparing(Line::created).reversed());
         long skipped = Math.min((long) (page - 1) * limit, all.size());
-        List<Map<?, ?>> shown = all.stream().skip(skipped).limit(limit).toList();
+        List<Map<?, ?>> shown = all.stream()
+                .skip(skipped)
+                .limit(limit)
+                .<Map<?, ?>>map(Line::fields)
+                .toList();
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("data", shown);
         fields.put(
@@ -121,6 +127,22 @@ public final class AuditRoutes implements RouteGroup {
             fields.put("incomplete", answers.incomplete());
         }
         return ApiAnswer.json(fields);
+    }
+
+    /** A line of any node. */
+    private record Line(Instant created, Map<?, ?> fields) {
+
+        /** {@return the line; null if it has no time that can be read, as those of a later version may} */
+        static @Nullable Line of(Object row) {
+            if (row instanceof Map<?, ?> fields && fields.get(CREATED) instanceof String created) {
+                try {
+                    return new Line(Instant.parse(created), fields);
+                } catch (DateTimeParseException e) {
+                    return null;
+                }
+            }
+            return null;
+        }
     }
 
     private static boolean matches(JsonFields question, Map<String, Object> fields) {
