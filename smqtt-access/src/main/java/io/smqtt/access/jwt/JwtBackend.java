@@ -33,7 +33,7 @@ final class JwtBackend implements AccessBackend {
     private static final Logger LOG = LoggerFactory.getLogger(JwtBackend.class);
 
     /**
-     * What tokens must have.
+     * The requirements on a token.
      *
      * @param fromUserName whether the user name is the token, not the password
      * @param leeway how much clocks may differ

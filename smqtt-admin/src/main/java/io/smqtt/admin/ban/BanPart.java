@@ -256,7 +256,7 @@ public final class BanPart implements BrokerModule {
     }
 
     /**
-     * Makes a ban that nobody has asked for, soon and on another thread. Does nothing if there is such a ban already, or no room.
+     * Makes a ban of the broker itself, soon and on another thread. Does nothing if there is such a ban already, or no room.
      *
      * @param ban made by the broker
      * @param cause why, as metrics have it
