@@ -13,8 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,20 +28,20 @@ class AccessHttpIT {
     @TempDir
     Path directory;
 
-    private String page = "";
+    private DocumentPage page = new DocumentPage("");
     private int port;
     private CapturedProcess server;
     private BrokerProcess broker;
 
     @BeforeEach
     void start() throws IOException {
-        page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/access-http.md"));
+        page = DocumentPage.read("access-http.md");
         port = LoopbackPorts.one();
-        Files.writeString(directory.resolve("auth.py"), block("python").replace("8090", String.valueOf(port)));
+        Files.writeString(directory.resolve("auth.py"), page.block("python", 0).replace("8090", String.valueOf(port)));
         Path token = Files.writeString(directory.resolve("token"), TOKEN);
         startServer();
         Path file = Files.writeString(
-                directory.resolve("smqtt.yaml"), block("yaml").replace(SERVER, "127.0.0.1:" + port) + """
+                directory.resolve("smqtt.yaml"), page.block("yaml", 0).replace(SERVER, "127.0.0.1:" + port) + """
                         management:
                           port: 0
                         storage:
@@ -78,31 +76,9 @@ class AccessHttpIT {
         }
     }
 
-    private String block(String language) {
-        return blocks("(?s)```" + language + "\n(.*?)```").get(0).group(1);
-    }
-
-    private List<MatchResult> blocks(String pattern) {
-        return Pattern.compile(pattern).matcher(page).results().toList();
-    }
-
     @Test
     void commandsOfThePageGetTheirAnswers() {
-        List<MatchResult> rows = blocks("(?m)^\\| `mosquitto_pub ([^`]*)` \\| (\\w[\\w ]*)");
-
-        assertThat(rows).hasSize(6);
-        assertThat(rows).allSatisfy(row -> {
-            String output = publish(row.group(1).split(" "));
-            String answer = row.group(2).startsWith("refused")
-                    ? "refused"
-                    : row.group(2).strip();
-            switch (answer) {
-                case "accepted" -> assertThat(output).as(row.group()).isEmpty();
-                case "not authorized" -> assertThat(output).as(row.group()).containsIgnoringCase("not authorized");
-                case "refused" -> assertThat(output).as(row.group()).containsIgnoringCase("bad user name or password");
-                default -> throw new AssertionError("no answer in " + row.group());
-            }
-        });
+        page.assertPublishAnswers(6, options -> publish(options.split(" ")));
     }
 
     @Test

@@ -22,8 +22,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -39,7 +37,7 @@ class AccessJwtIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private Path directory = Path.of("");
-    private String page = "";
+    private DocumentPage page = new DocumentPage("");
     private final AtomicReference<String> keySet = new AtomicReference<>("");
     private final AtomicInteger status = new AtomicInteger(200);
     private HttpServer server;
@@ -50,9 +48,9 @@ class AccessJwtIT {
         directory = temporary;
         ForeignProgram.path("openssl");
         ForeignProgram.path("mosquitto_pub");
-        page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/access-jwt.md"));
-        Files.writeString(directory.resolve("token.sh"), block("sh", 0));
-        assertThat(shell(block("bash", 0))).doesNotContain("rror");
+        page = DocumentPage.read("access-jwt.md");
+        Files.writeString(directory.resolve("token.sh"), page.block("sh", 0));
+        assertThat(shell(page.block("bash", 0))).doesNotContain("rror");
         for (String name : List.of("one", "two", "three")) {
             shell("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out " + name + ".key 2>&1; "
                     + "openssl pkey -in " + name + ".key -pubout -out " + name + ".pub");
@@ -88,9 +86,10 @@ class AccessJwtIT {
 
     /** Both examples of the page as one chain. */
     private String chain() {
-        String fleet = block("yaml", 1)
+        String fleet = page.block("yaml", 1)
                 .replace("8091", String.valueOf(server.getAddress().getPort()));
-        return block("yaml", 0).replace("[tokens]", "[tokens, fleet]") + fleet.substring(fleet.indexOf("    fleet:"));
+        return page.block("yaml", 0).replace("[tokens]", "[tokens, fleet]")
+                + fleet.substring(fleet.indexOf("    fleet:"));
     }
 
     private void answer(HttpExchange exchange) throws IOException {
@@ -121,29 +120,12 @@ class AccessJwtIT {
         }
     }
 
-    private String block(String language, int number) {
-        return blocks("(?s)```" + language + "\n(.*?)```").get(number).group(1);
-    }
-
-    private List<MatchResult> blocks(String pattern) {
-        return Pattern.compile(pattern).matcher(page).results().toList();
-    }
-
     @Test
     void commandsOfThePageGetTheirAnswers() {
-        List<MatchResult> rows = blocks("(?m)^\\| `mosquitto_pub ([^`]*)` \\| (\\w+(?: authorized)?)");
-
-        assertThat(rows).hasSize(9);
-        assertThat(rows).allSatisfy(row -> {
-            String output = shell(block("bash", 1) + "mosquitto_pub -h 127.0.0.1 -p " + broker.port("tcp") + " "
-                    + row.group(1) + "\n");
-            switch (row.group(2)) {
-                case "accepted" -> assertThat(output).as(row.group()).isEmpty();
-                case "not authorized" -> assertThat(output).as(row.group()).containsIgnoringCase("not authorized");
-                case "refused" -> assertThat(output).as(row.group()).containsIgnoringCase("bad user name or password");
-                default -> throw new AssertionError("no answer in " + row.group());
-            }
-        });
+        page.assertPublishAnswers(
+                9,
+                options -> shell(page.block("bash", 1) + "mosquitto_pub -h 127.0.0.1 -p " + broker.port("tcp") + " "
+                        + options + "\n"));
     }
 
     @Test

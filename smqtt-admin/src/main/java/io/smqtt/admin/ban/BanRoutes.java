@@ -167,7 +167,7 @@ public final class BanRoutes implements RouteGroup {
                 .onErrorResume(BanRoutes::isGone, error -> Mono.empty());
     }
 
-    /** Whether somebody else has deleted the ban in the meantime, or a reload of the file has found it. */
+    /** Whether the ban was deleted or became read-only since it was looked up. */
     private static boolean isGone(Throwable error) {
         return error instanceof ObjectRefusedException refused
                 && (refused.reason() == Reason.MISSING || refused.reason() == Reason.READ_ONLY);
