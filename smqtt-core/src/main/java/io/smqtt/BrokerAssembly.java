@@ -31,6 +31,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import io.smqtt.session.DelayedMessages;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
@@ -74,6 +75,7 @@ final class BrokerAssembly {
     private final SessionRegistry sessions;
     private final @Nullable Stores stores;
     private final RetainedKeeper retained;
+    private final DelayedMessages delayed;
     private final QueueBudget budget;
     private final PayloadMemory payloads;
     private final ClientDirectory directory;
@@ -124,6 +126,7 @@ final class BrokerAssembly {
                         InProcess.BRIDGE_PREFIX + name,
                         InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes())));
         retained = sessions.retained();
+        delayed = sessions.delay(config.delayed());
         directory = directory(builder);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
@@ -260,6 +263,7 @@ final class BrokerAssembly {
                 config,
                 router,
                 retained,
+                config.delayed().enabled() ? delayed : null,
                 access.authorizer(),
                 interceptors,
                 ticker,

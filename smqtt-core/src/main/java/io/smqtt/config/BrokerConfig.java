@@ -29,6 +29,7 @@ import java.util.Map;
  * @param autoSubscriptions subscriptions that every client gets when it connects, by name, in the order in which they are
  *     made
  * @param topicRewrites rules that give topics of clients another name, by name; the last one that fits decides
+ * @param delayed messages that are published later
  * @param bridges connections that this broker opens to other brokers, by name
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
@@ -45,6 +46,7 @@ public record BrokerConfig(
         AccessConfig access,
         Map<String, AutoSubscriptionConfig> autoSubscriptions,
         Map<String, TopicRewriteConfig> topicRewrites,
+        DelayedConfig delayed,
         Map<String, BridgeConfig> bridges,
         StorageConfig storage,
         ManagementConfig management,
@@ -70,6 +72,7 @@ public record BrokerConfig(
                 access,
                 autoSubscriptions,
                 topicRewrites,
+                delayed,
                 bridges,
                 storage,
                 management,

@@ -13,6 +13,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.AcknowledgementOutcome;
+import io.smqtt.session.DelayedMessages;
 import io.smqtt.session.InboundFlow;
 import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.Session;
@@ -24,12 +25,15 @@ import io.smqtt.spi.Interception;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Handles PUBLISH and its acknowledgements, in both directions (MQTT 5.0, sections 3.3 to 3.7, 4.3). */
 @OnEventLoop
 public final class PublishFlow {
+
+    private static final String NO_DELAY = "no delay in seconds up to the maximum, or no topic after it";
 
     private final Router router;
     private final Authorizer authorizer;
@@ -38,6 +42,8 @@ public final class PublishFlow {
     private final Ticker ticker;
     private final BrokerObserver observer;
     private final RetainedKeeper retained;
+    private final @Nullable DelayedMessages delayed;
+    private final long maxDelaySeconds;
     private final LimitsConfig limits;
     private final QoS maximumQos;
     private final boolean retainAvailable;
@@ -52,6 +58,7 @@ public final class PublishFlow {
      * @param config the broker's configuration
      * @param router routes messages
      * @param retained stores retained messages
+     * @param delayed the messages that are published later; null if clients may not delay messages
      * @param authorizer authorizes publishes
      * @param interceptors interceptors of messages
      * @param ticker the broker's monotonic clock
@@ -62,6 +69,7 @@ public final class PublishFlow {
             BrokerConfig config,
             Router router,
             RetainedKeeper retained,
+            @Nullable DelayedMessages delayed,
             Authorizer authorizer,
             Interceptors interceptors,
             Ticker ticker,
@@ -69,6 +77,8 @@ public final class PublishFlow {
             boolean awaitsDelivery) {
         this.router = router;
         this.retained = retained;
+        this.delayed = delayed;
+        this.maxDelaySeconds = config.delayed().maxDelay().toSeconds();
         this.authorizer = authorizer;
         this.interceptors = interceptors;
         this.interceptorCount = interceptors.ofPublish();
@@ -101,6 +111,19 @@ public final class PublishFlow {
         if (qos != QoS.AT_MOST_ONCE) {
             checkQuota(connection);
         }
+        long delay = DelayedTopic.NONE;
+        if (delayed != null && topic.value().charAt(0) == '$') {
+            int prefix = DelayedTopic.prefixLength(topic.value());
+            if (prefix > 0) {
+                DelayedTopic later = DelayedTopic.of(topic.value(), prefix, maxDelaySeconds);
+                if (later == null) {
+                    acknowledge(connection, packet.packetId(), qos, ReasonCode.TOPIC_NAME_INVALID, NO_DELAY);
+                    return;
+                }
+                topic = later.topic();
+                delay = later.seconds();
+            }
+        }
         if (rewrites != null) {
             topic = rewritten(connection, rewrites, topic);
             if (topic == null) {
@@ -110,14 +133,14 @@ public final class PublishFlow {
         }
         Payload payload = interceptorCount == 0 && !packet.retain() ? packet.payloadInPlace() : packet.payload();
         try {
-            onPublish(connection, packet, message(connection, packet, topic, payload));
+            onPublish(connection, packet, message(connection, packet, topic, payload), delay);
         } finally {
             payload.release();
         }
     }
 
     /** Continues with the message of a packet. Its payload is released when this method returns. */
-    private void onPublish(Connection connection, PublishPacket packet, ApplicationMessage message) {
+    private void onPublish(Connection connection, PublishPacket packet, ApplicationMessage message, long delay) {
         QoS qos = packet.qos();
         TopicName topic = message.topic();
         int packetId = packet.packetId();
@@ -130,21 +153,21 @@ public final class PublishFlow {
         }
         long generation = authorizer.generation();
         if (connection.isAllowed(topic, qos, packet.retain(), generation)) {
-            intercept(connection, packetId, message.qos(), message, 0);
+            intercept(connection, packetId, message.qos(), message, delay, 0);
             return;
         }
         Mono<AccessDecision> answer =
                 authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value(), qos, packet.retain());
         AccessDecision decision = Answers.atHand(answer);
         if (decision != null) {
-            authorized(connection, packetId, message, decision, generation);
+            authorized(connection, packetId, message, delay, decision, generation);
         } else {
             ApplicationMessage kept = message.onHeap();
             Answers.await(
                     connection,
                     answer,
                     AccessDecision.DENY,
-                    late -> authorized(connection, packetId, kept, late, generation));
+                    late -> authorized(connection, packetId, kept, delay, late, generation));
         }
     }
 
@@ -208,31 +231,41 @@ public final class PublishFlow {
     }
 
     private void authorized(
-            Connection connection, int packetId, ApplicationMessage message, AccessDecision decision, long generation) {
+            Connection connection,
+            int packetId,
+            ApplicationMessage message,
+            long delay,
+            AccessDecision decision,
+            long generation) {
         if (decision == AccessDecision.ALLOW) {
             connection.allowed(message.topic(), message.qos(), message.retain(), generation);
-            intercept(connection, packetId, message.qos(), message, 0);
+            intercept(connection, packetId, message.qos(), message, delay, 0);
         } else {
             connection.denied("publish", message.topic().value(), decision.reasonString());
             acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED, decision.reasonString());
         }
     }
 
-    private void intercept(Connection connection, int packetId, QoS sent, ApplicationMessage message, int next) {
+    private void intercept(
+            Connection connection, int packetId, QoS sent, ApplicationMessage message, long delay, int next) {
         if (next == interceptorCount) {
-            route(connection, packetId, sent, message);
+            if (delay == DelayedTopic.NONE) {
+                route(connection, packetId, sent, message);
+            } else {
+                delay(connection, packetId, sent, message, delay);
+            }
             return;
         }
         Mono<Interception<ApplicationMessage>> answer = interceptors.publish(next, connection, message);
         Interception<ApplicationMessage> interception = Answers.atHand(answer);
         if (interception != null) {
-            intercepted(connection, packetId, sent, message, interception, next);
+            intercepted(connection, packetId, sent, message, delay, interception, next);
         } else {
             Answers.awaitOrElse(
                     connection,
                     answer,
                     error -> interceptors.failed("publish", error),
-                    late -> intercepted(connection, packetId, sent, message, late, next));
+                    late -> intercepted(connection, packetId, sent, message, delay, late, next));
         }
     }
 
@@ -242,10 +275,11 @@ public final class PublishFlow {
             int packetId,
             QoS sent,
             ApplicationMessage message,
+            long delay,
             Interception<ApplicationMessage> interception,
             int at) {
         if (interception instanceof Interception.Forward<ApplicationMessage> forward) {
-            intercept(connection, packetId, sent, forward.request().inPlaceOf(message), at + 1);
+            intercept(connection, packetId, sent, forward.request().inPlaceOf(message), delay, at + 1);
         } else if (interception instanceof Interception.Stop<ApplicationMessage> stop) {
             acknowledge(connection, packetId, sent, PermittedReasons.inPubAck(stop.reason()), stop.reasonString());
         }
@@ -285,6 +319,27 @@ public final class PublishFlow {
             }
             outcome = outcome(router.route(loop, message, offer));
         }
+        settle(connection, packetId, qos, offer, outcome);
+    }
+
+    /** Accepts a message that is published later, and acknowledges it when it is stored. */
+    private void delay(Connection connection, int packetId, QoS qos, ApplicationMessage message, long seconds) {
+        RoutingLoop loop = connection.loop().routing();
+        DelayedMessages messages = Objects.requireNonNull(delayed);
+        if (qos == QoS.AT_MOST_ONCE || !awaitsDelivery) {
+            acknowledge(connection, packetId, qos, messages.accept(loop, message, seconds, RouteTicket.NONE));
+            return;
+        }
+        TicketOffer offer = connection.loop().offer(connection, packetId, qos);
+        ReasonCode outcome = messages.accept(loop, message, seconds, offer);
+        if (!outcome.isError() && qos == QoS.EXACTLY_ONCE && connection.session().isStored()) {
+            offer.claim(); // its identifier is stored as well
+        }
+        settle(connection, packetId, qos, offer, outcome);
+    }
+
+    /** Acknowledges a message at once, unless somebody holds its ticket. */
+    private void settle(Connection connection, int packetId, QoS qos, TicketOffer offer, ReasonCode outcome) {
         TicketOffer.RoutedTicket pending = offer.ticket();
         connection.loop().takeBack(offer);
         if (pending == null) {

@@ -38,6 +38,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private final SessionClaims claims;
     private final RetainedKeeper retained;
     private final @Nullable NodeQueues nodeQueues;
+    private final @Nullable DelayedMessages delayed;
     private final List<ArrayDeque<Session>> byLoop = new ArrayList<>();
     private final List<Session> superseded = new ArrayList<>();
     private @Nullable Session current;
@@ -57,13 +58,15 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
             SessionTable table,
             SessionClaims claims,
             RetainedKeeper retained,
-            @Nullable NodeQueues nodeQueues) {
+            @Nullable NodeQueues nodeQueues,
+            @Nullable DelayedMessages delayed) {
         this.services = services;
         this.resources = services.resources();
         this.table = table;
         this.claims = claims;
         this.retained = retained;
         this.nodeQueues = nodeQueues;
+        this.delayed = delayed;
         resources.router().loops().forEach(loop -> byLoop.add(new ArrayDeque<>()));
     }
 
@@ -74,6 +77,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         if (group != null) {
             current = null;
             services.groups().recovered(group, stored, waiting);
+            return;
+        }
+        if (delayed != null && DelayedMessages.ID.equals(stored.clientId())) {
+            current = null;
+            delayed.recovered(stored, waiting);
             return;
         }
         String node = NodeQueues.node(stored.clientId());

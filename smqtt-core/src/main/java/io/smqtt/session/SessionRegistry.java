@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.DelayedConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.Will;
@@ -32,6 +33,7 @@ public final class SessionRegistry {
     private final SessionTable sessions;
     private final SessionClaims claims;
     private final @Nullable NodeQueues nodeQueues;
+    private @Nullable DelayedMessages delayed;
 
     /**
      * Creates a registry.
@@ -114,6 +116,28 @@ public final class SessionRegistry {
     }
 
     /**
+     * Creates the messages that are published later. Called once, before {@link #recover}.
+     *
+     * @param config their limits
+     * @return the messages, for all publishers
+     */
+    public DelayedMessages delay(DelayedConfig config) {
+        DelayedMessages messages = new DelayedMessages(resources, retained, config);
+        delayed = messages;
+        return messages;
+    }
+
+    /**
+     * The messages that are published later.
+     *
+     * @return null before {@link #delay}
+     */
+    @AnyThread
+    public @Nullable DelayedMessages delayed() {
+        return delayed;
+    }
+
+    /**
      * Restores the contents of the store. Blocks; called once, before clients connect, not on an event loop.
      *
      * @throws io.smqtt.spi.StoreDamagedException if the stored data cannot be read
@@ -123,11 +147,14 @@ public final class SessionRegistry {
         if (stores == null) {
             return;
         }
-        SessionRecovery recovery = new SessionRecovery(services, sessions, claims, retained, nodeQueues);
+        SessionRecovery recovery = new SessionRecovery(services, sessions, claims, retained, nodeQueues, delayed);
         stores.store().recover(recovery);
         stores.open();
         recovery.finish();
         services.groups().recovered(!claims.hasLeftOut());
+        if (delayed != null) {
+            delayed.start();
+        }
     }
 
     /**

@@ -63,6 +63,7 @@ class BlockValuesTest {
                         defaults.access(),
                         defaults.autoSubscriptions(),
                         defaults.topicRewrites(),
+                        defaults.delayed(),
                         defaults.bridges(),
                         defaults.storage(),
                         management,
