@@ -16,12 +16,15 @@ import java.time.Duration;
 @ConfigBlock("delayed")
 public record DelayedConfig(
         @Setting("true") boolean enabled,
-        @Setting(value = "100000", min = "1", max = "100000000") int maxMessages,
+
+        @Setting(value = "100000", min = "1", max = "100000000")
+        int maxMessages,
 
         @Setting(value = "64MiB", min = "1KiB", max = "1024TiB")
         long maxBytes,
 
-        @Setting(value = "10000", min = "1", max = "100000000") int maxMessagesPerClient,
+        @Setting(value = "10000", min = "1", max = "100000000")
+        int maxMessagesPerClient,
 
         @Setting(value = "4294967s", min = "1s", max = "42949669s")
         Duration maxDelay) {

@@ -332,7 +332,9 @@ public final class PublishFlow {
         }
         TicketOffer offer = connection.loop().offer(connection, packetId, qos);
         ReasonCode outcome = messages.accept(loop, message, seconds, offer);
-        if (!outcome.isError() && qos == QoS.EXACTLY_ONCE && connection.session().isStored()) {
+        if (!outcome.isError()
+                && qos == QoS.EXACTLY_ONCE
+                && connection.session().isStored()) {
             offer.claim(); // its identifier is stored as well
         }
         settle(connection, packetId, qos, offer, outcome);

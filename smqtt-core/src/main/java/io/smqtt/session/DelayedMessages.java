@@ -140,8 +140,8 @@ public final class DelayedMessages {
             return ReasonCode.QUOTA_EXCEEDED;
         }
         long dueNanos = resources.ticker().nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        Waiting later = new Waiting(
-                lastSequence.incrementAndGet(), kept.accepted(kept.id(), dueNanos, kept.publisherId()));
+        Waiting later =
+                new Waiting(lastSequence.incrementAndGet(), kept.accepted(kept.id(), dueNanos, kept.publisherId()));
         Stores known = stores;
         if (known == null) {
             scheduleOnOwner(later);

@@ -206,7 +206,15 @@ final class ConnectionBench implements AutoCloseable {
         flows = new ConnectionFlows(
                 connect,
                 new PublishFlow(
-                        config, router, registry.retained(), authorizer, asked, () -> nanos, observer, awaitsDelivery),
+                        config,
+                        router,
+                        registry.retained(),
+                        null,
+                        authorizer,
+                        asked,
+                        () -> nanos,
+                        observer,
+                        awaitsDelivery),
                 subscribe,
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());

@@ -22,6 +22,22 @@ class MessageFeaturesIT {
     @TempDir
     static Path directory;
 
+    private static final String STORED = """
+            access:
+              password-file: %2$s
+            management:
+              enabled: false
+            storage:
+              kind: rocksdb
+              directory: %1$s
+            listeners:
+              tcp:
+                host: 127.0.0.1
+                port: 0
+              ws:
+                enabled: false
+            """;
+
     private static BrokerProcess broker;
 
     @BeforeAll
@@ -102,6 +118,41 @@ class MessageFeaturesIT {
             other.awaitLine("letters", "z/y/a/b|letters|1"::equals, PATIENCE);
             assertThat(other.output()).contains("z/admin/1|numbers|1");
             subscriber.awaitLine("letters", "z/y/a/b|letters|1"::equals, PATIENCE);
+        }
+    }
+
+    @Test
+    void aDelayedMessageSurvivesAKillAndLeavesInTheOrderOfItsTime() throws IOException {
+        try (CapturedProcess subscriber = subscribe("later", "x/#")) {
+            publish("$delayed/1/x/y", "of this run");
+            publish("$delay/2/x/z", "of the former name");
+            subscriber.awaitLine("the former name", "x/z|of the former name|1"::equals, PATIENCE);
+            assertThat(subscriber.output()).contains("x/y|of this run|1");
+        }
+        Path data = directory.resolve("stored");
+        Path file =
+                Files.writeString(directory.resolve("stored.yaml"), STORED.formatted(data, directory.resolve("users")));
+        BrokerProcess memory = broker;
+        try {
+            broker = BrokerProcess.start(directory, List.of(), file);
+            try (BrokerProcess killed = broker) {
+                publish("$delayed/3/x/y", "second", "-r");
+                publish("$delayed/2/x/y", "first", "-r");
+                publish("$delayed/3600/a/b", "much later");
+                killed.kill9();
+            }
+            broker = BrokerProcess.start(directory, List.of(), file);
+            try (BrokerProcess again = broker;
+                    CapturedProcess subscriber = subscribe("later", "#")) {
+                subscriber.awaitLine("second", "x/y|second|1"::equals, PATIENCE);
+                assertThat(subscriber.output())
+                        .filteredOn(line -> line.startsWith("x/") || line.startsWith("a/"))
+                        .isSubsetOf("x/y|first|1", "x/y|second|1")
+                        .endsWith("x/y|second|1");
+                assertThat(again.output()).anyMatch(line -> line.contains("recovered 3 delayed messages"));
+            }
+        } finally {
+            broker = memory;
         }
     }
 

@@ -12,6 +12,7 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.routing.Router;
+import io.smqtt.session.DelayedMessages;
 import io.smqtt.session.Session;
 import io.smqtt.spi.Alarm;
 import io.smqtt.spi.BrokerFigures;
@@ -307,6 +308,20 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                         () -> router.retained().bytes())
                 .baseUnit("bytes")
                 .register(registry);
+        DelayedMessages delayed = core.sessions().delayed();
+        if (delayed != null) {
+            gauge("smqtt.delayed.messages", "messages that wait for the time of their publication", delayed::count)
+                    .register(registry);
+            gauge("smqtt.delayed.memory", "memory of these messages", delayed::bytes)
+                    .baseUnit("bytes")
+                    .register(registry);
+            FunctionCounter.builder("smqtt.delayed.published", delayed, DelayedMessages::published)
+                    .description("delayed messages that were published in their time")
+                    .register(registry);
+            FunctionCounter.builder("smqtt.delayed.refused", delayed, DelayedMessages::refused)
+                    .description("delayed messages that a limit of delayed messages refused")
+                    .register(registry);
+        }
         gauge(
                         "smqtt.queue.memory",
                         "memory of queues and in-flight messages, as it counts against limits.max-total-queued-bytes",
