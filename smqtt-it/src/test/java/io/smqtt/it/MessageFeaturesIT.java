@@ -29,7 +29,7 @@ class MessageFeaturesIT {
               enabled: false
             storage:
               kind: rocksdb
-              directory: %1$s
+              dir: %1$s
             listeners:
               tcp:
                 host: 127.0.0.1
