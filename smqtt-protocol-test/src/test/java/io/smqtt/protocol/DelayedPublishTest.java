@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.DelayedConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Messages to $delayed/SECONDS/TOPIC. Two may wait, and nobody may publish to "forbidden". */
+class DelayedPublishTest {
+
+    private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+    private static final int MESSAGE_EXPIRY = 0x02;
+
+    @RegisterExtension
+    private final BrokerExtension broker = new BrokerExtension(
+            config -> config.delayed(
+                    DelayedConfig.defaults().toBuilder().maxMessages(2).build()),
+            builder -> builder.authorizer(request -> (request.action() == AccessAction.PUBLISH
+                                    && request.topic().equals("forbidden")
+                            ? AccessDecision.DENY
+                            : AccessDecision.ALLOW)
+                    .now()));
+
+    private static int reasonOf(RawClient publisher, String topic, int packetId) {
+        publisher.send(PublishBytes.to(topic).qos(1, packetId).payload("x"));
+        return publisher.expect(MqttMessageType.PUBACK).reasonCode();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void messagesArriveInTheOrderOfTheirTimeAndNotBefore(ProtocolVersion version) {
+        RawClient client = broker.client(version, "c");
+        client.subscribe("#", 2);
+        RawClient publisher = broker.client(version, "p");
+        publisher.publish("$delayed/5/a", "second", 2);
+        publisher.publish("$delay/3/a", "first", 1);
+        broker.ticker().advance(Duration.ofMillis(2_900));
+        client.expectNothing();
+        broker.ticker().advance(Duration.ofSeconds(3));
+        client.pubAck(client.expectPublish("a", "first"));
+        assertThat(client.expectPublish("a", "second").qos()).isEqualTo(2);
+    }
+
+    @Test
+    void theTopicItselfIsAuthorized() {
+        RawClient publisher = broker.client(V5, "p");
+        assertThat(reasonOf(publisher, "$delayed/1/forbidden", 1)).isEqualTo(0x87);
+        assertThat(reasonOf(publisher, "$delayed/1/allowed", 2)).isZero();
+    }
+
+    @Test
+    void aTopicWithoutADelayIsRefused() {
+        RawClient publisher = broker.client(V5, "p");
+        assertThat(reasonOf(publisher, "$delayed/soon/a", 1)).isEqualTo(0x90);
+        assertThat(reasonOf(publisher, "$delayed/4294968/a", 2)).isEqualTo(0x90);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aboveTheLimitAMessageIsRefusedUntilAnotherHasLeft(ProtocolVersion version) {
+        RawClient client = broker.client(version, "c");
+        client.subscribe("a", 0);
+        RawClient publisher = broker.client(version, "p");
+        assertThat(reasonOf(publisher, "$delayed/1/a", 1)).isZero();
+        assertThat(reasonOf(publisher, "$delayed/90/a", 2)).isZero();
+        assertThat(reasonOf(publisher, "$delayed/1/a", 3)).isEqualTo(version.isV5() ? 0x97 : 0);
+        broker.ticker().advance(Duration.ofMillis(1_200));
+        client.expectPublish("a", "x");
+        client.expectNothing();
+        assertThat(reasonOf(publisher, "$delayed/1/a", 4)).isZero();
+    }
+
+    @Test
+    void theExpiryIntervalBeginsWhenTheMessageIsPublished() {
+        RawClient client = broker.client(V5, "c");
+        client.subscribe("a", 0);
+        PublishBytes message = PublishBytes.to("$delayed/10/a").payload("x").qos(1, 1);
+        message.properties().messageExpiry(60);
+        broker.client(V5, "p").send(message).expect(MqttMessageType.PUBACK);
+        broker.ticker().advance(Duration.ofMillis(10_200));
+        assertThat(client.expectPublish("a", "x").number(MESSAGE_EXPIRY)).isEqualTo(60);
+    }
+}
