@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -88,15 +89,11 @@ final class ClientCommands {
                 description = "Shows only clients with at least this number of dropped messages.")
         Integer dropped;
 
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node to ask.")
-        String node;
+        @Mixin
+        NodeOption only = new NodeOption();
 
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Ends after this number of sessions. The default is 0: all.")
-        int limit;
+        @Mixin
+        LimitOption shown = new LimitOption();
 
         Sessions(ProgramContext program) {
             super(program);
@@ -111,9 +108,9 @@ final class ClientCommands {
             filter.put("conn_state", state == null ? null : state == State.online ? "connected" : "disconnected");
             filter.put("gte_mqueue_len", queued);
             filter.put("gte_mqueue_dropped", dropped);
-            filter.put("node", node);
+            only.addTo(filter);
             String path = BrokerApi.query("/clients", filter);
-            out.list(api, new Listing(path, Paging.CURSOR, limit), COLUMNS, "sessions");
+            out.list(api, new Listing(path, Paging.CURSOR, shown.limit), COLUMNS, "sessions");
         }
 
         private static String address(JsonNode client) {

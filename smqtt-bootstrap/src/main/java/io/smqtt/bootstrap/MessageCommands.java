@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -164,11 +165,8 @@ final class MessageCommands {
                 Column.of("PUBLISHED", "publish_at"),
                 Column.of("FROM", "from_clientid"));
 
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Ends after this number of messages. The default is 0: all.")
-        int limit;
+        @Mixin
+        LimitOption shown = new LimitOption();
 
         @Nullable
         @Parameters(arity = "0..1", paramLabel = "FILTER", description = "Is a topic filter. The default is all.")
@@ -183,7 +181,7 @@ final class MessageCommands {
             Map<String, @Nullable Object> query = new LinkedHashMap<>();
             query.put("topic", filter);
             String path = BrokerApi.query("/mqtt/retainer/messages", query);
-            out.list(api, new Listing(path, Paging.PAGE, limit), COLUMNS, "retained messages");
+            out.list(api, new Listing(path, Paging.PAGE, shown.limit), COLUMNS, "retained messages");
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -55,15 +56,11 @@ final class RoutingCommands {
         @Option(names = "--qos", paramLabel = "QOS", description = "Shows only subscriptions of this maximum QoS.")
         Integer qos;
 
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node to ask.")
-        String node;
+        @Mixin
+        NodeOption only = new NodeOption();
 
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Ends after this number of subscriptions. The default is 0: all.")
-        int limit;
+        @Mixin
+        LimitOption shown = new LimitOption();
 
         Subscriptions(ProgramContext program) {
             super(program);
@@ -77,9 +74,9 @@ final class RoutingCommands {
             query.put("match_topic", match);
             query.put("share_group", share);
             query.put("qos", qos);
-            query.put("node", node);
+            only.addTo(query);
             String path = BrokerApi.query("/subscriptions", query);
-            out.list(api, new Listing(path, Paging.CURSOR, limit), COLUMNS, "subscriptions");
+            out.list(api, new Listing(path, Paging.CURSOR, shown.limit), COLUMNS, "subscriptions");
         }
     }
 
@@ -101,9 +98,8 @@ final class RoutingCommands {
                 Column.of("WAITING SINCE", "waiting_since"),
                 Column.of("node"));
 
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node to ask.")
-        String node;
+        @Mixin
+        NodeOption only = new NodeOption();
 
         @Nullable
         @Parameters(arity = "0..1", paramLabel = "NAME", description = "Is the only share name to show.")
@@ -117,7 +113,7 @@ final class RoutingCommands {
         void run(BrokerApi api, CtlOutput out) throws IOException {
             Map<String, @Nullable Object> query = new LinkedHashMap<>();
             query.put("share_group", name);
-            query.put("node", node);
+            only.addTo(query);
             String path = BrokerApi.query("/shared_groups", query);
             out.list(api, new Listing(path, Paging.CURSOR, 0), COLUMNS, "groups");
         }
@@ -132,15 +128,11 @@ final class RoutingCommands {
 
         private static final List<Column> COLUMNS = List.of(Column.of("FILTER", "topic"), Column.of("node"));
 
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node to ask.")
-        String node;
+        @Mixin
+        NodeOption only = new NodeOption();
 
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Ends after this number of filters. The default is 0: all.")
-        int limit;
+        @Mixin
+        LimitOption shown = new LimitOption();
 
         @Nullable
         @Parameters(arity = "0..1", paramLabel = "FILTER", description = "Is the only filter to show.")
@@ -153,10 +145,10 @@ final class RoutingCommands {
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
             Map<String, @Nullable Object> query = new LinkedHashMap<>();
-            query.put("node", node);
+            only.addTo(query);
             Listing listing = filter == null
-                    ? new Listing(BrokerApi.query("/topics", query), Paging.CURSOR, limit)
-                    : new Listing(BrokerApi.path("/topics/{topic}", filter), Paging.NONE, limit);
+                    ? new Listing(BrokerApi.query("/topics", query), Paging.CURSOR, shown.limit)
+                    : new Listing(BrokerApi.path("/topics/{topic}", filter), Paging.NONE, shown.limit);
             out.list(api, listing, COLUMNS, "filters");
         }
     }

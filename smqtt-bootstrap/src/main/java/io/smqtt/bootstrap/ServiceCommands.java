@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -75,11 +76,8 @@ final class ServiceCommands {
         @Option(names = "--failed", description = "Shows only what was refused or failed.")
         boolean failed;
 
-        @Option(
-                names = "--limit",
-                paramLabel = "COUNT",
-                description = "Ends after this number of lines. The default is 0: all.")
-        int limit;
+        @Mixin
+        LimitOption shown = new LimitOption();
 
         Audit(ProgramContext program) {
             super(program);
@@ -91,7 +89,7 @@ final class ServiceCommands {
             query.put("gte_created_at", since);
             query.put("operation_result", failed ? "failure" : null);
             String path = BrokerApi.query("/audit", query);
-            out.list(api, new Listing(path, Paging.PAGE, limit), COLUMNS, "changes");
+            out.list(api, new Listing(path, Paging.PAGE, shown.limit), COLUMNS, "changes");
         }
     }
 

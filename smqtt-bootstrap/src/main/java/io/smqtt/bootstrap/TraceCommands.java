@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -287,9 +288,8 @@ final class TraceCommands {
             description = "Writes what all nodes have recorded, sorted by time, into a file or to standard output.")
     static final class Download extends One {
 
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node to ask.")
-        String node;
+        @Mixin
+        NodeOption only = new NodeOption();
 
         @Nullable
         @Parameters(
@@ -307,7 +307,7 @@ final class TraceCommands {
         void run(BrokerApi api, CtlOutput out) throws IOException {
             Map<String, @Nullable Object> query = new LinkedHashMap<>();
             query.put("format", "text");
-            query.put("node", node);
+            only.addTo(query);
             String lines = api.text(BrokerApi.query(path(ONE + "/download"), query));
             if (file == null) {
                 out.text(lines);
