@@ -8,7 +8,7 @@ import { isShown } from '../menu'
 import { link } from '../router'
 import { useStream } from '../stream'
 import { useTheme } from '../theme'
-import { Badge, Card, Failure, Name, Table, Time, useEvery, useLoad } from '../ui'
+import { Badge, Card, Failure, Name, Table, Time, useLoad } from '../ui'
 
 /** The figures of the moment, as the stream sends them. */
 export interface Monitor {
@@ -48,7 +48,6 @@ interface Alarm {
 }
 
 const KEPT = 300
-const REREAD = 10_000
 
 /** Whether this broker does not have the path. */
 const isMissing = (error: unknown) => error instanceof Problem && error.status === 404
@@ -138,14 +137,15 @@ function Drops({ now }: { now?: Monitor }) {
 
 export function Nodes() {
   const first = useLoad(signal => get<Node[]>('nodes', {}, signal))
-  useEvery(REREAD, first.reload)
+  const [changed, set] = useState<Node[]>()
+  useStream('nodes', set)
   if (isMissing(first.error)) return null
   return (
     <Card title={t('nodes')}>
       <Failure error={first.error} />
       <Table
         label={t('nodes')}
-        rows={first.value}
+        rows={changed ?? first.value}
         id={node => node.node}
         columns={[
           { head: t('node'), cell: node => <Name text={node.node} /> },
@@ -167,14 +167,17 @@ export function Nodes() {
 
 function Alarms() {
   const loaded = useLoad(signal => get<Alarm[] | List<Alarm>>('alarms', { activated: true }, signal))
-  useEvery(REREAD, loaded.reload)
+  const [changed, set] = useState<List<Alarm>>()
+  useStream('alarms', set)
+  const alarms = changed ?? (loaded.value && asList(loaded.value))
   if (isMissing(loaded.error)) return null
   return (
     <Card title={t('alarms')}>
       <Failure error={loaded.error} />
+      {!!alarms?.incomplete?.length && <p class="notice warn">{t('incomplete', alarms.incomplete.join(', '))}</p>}
       <Table
         label={t('alarms')}
-        rows={loaded.value && asList(loaded.value).data}
+        rows={alarms?.data}
         columns={[
           { head: t('alarm'), cell: alarm => <Badge kind="bad">{alarm.name}</Badge> },
           { head: t('node'), cell: alarm => <Name text={alarm.node} /> },

@@ -53,6 +53,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -109,18 +110,20 @@ record AdminParts(
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         LogLevelChanges levels = new LogLevelChanges();
+        NodeRoutes nodes = new NodeRoutes(view, calls);
+        AlarmRoutes alarms = new AlarmRoutes(view, calls);
         List<RouteGroup> groups = List.of(
                 new StatusRoutes(view),
-                new MonitorRoutes(monitor, calls),
+                new MonitorRoutes(monitor, calls, Map.of("nodes", nodes::list, "alarms", alarms::active)),
                 new OpenApiRoutes(),
                 new ClientRoutes(view, calls),
                 new RoutingRoutes(view, calls),
                 new SharedGroupRoutes(view, calls),
                 new PublishRoutes(view),
                 new RetainedRoutes(view),
-                new NodeRoutes(view, calls),
+                nodes,
                 new ListenerRoutes(view, calls),
-                new AlarmRoutes(view, calls),
+                alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
                 new LoggerRoutes(levels, InstantSource.system()),

@@ -68,10 +68,23 @@ public final class AlarmRoutes implements RouteGroup {
         return fields;
     }
 
+    /**
+     * Reads the alarms of all nodes that last.
+     *
+     * @return the answer to {@code GET /alarms}
+     */
+    public Mono<Map<String, Object>> active() {
+        return list(true, 1, DEFAULT_LIMIT);
+    }
+
     private Mono<ApiAnswer> list(ApiRequest request) {
         boolean active = !Boolean.FALSE.equals(request.flag("activated"));
         int page = (int) request.number("page", 1, 1, MOST_PAGES);
         int limit = (int) request.number("limit", DEFAULT_LIMIT, 1, BrokerView.MAX_ENTRIES);
+        return list(active, page, limit).map(ApiAnswer::json);
+    }
+
+    private Mono<Map<String, Object>> list(boolean active, int page, int limit) {
         return calls.askAll(ALARMS, Map.of()).map(answers -> {
             List<Map<?, ?>> all = new ArrayList<>();
             answers.byNode().values().forEach(answer -> {
@@ -94,7 +107,7 @@ public final class AlarmRoutes implements RouteGroup {
             if (!answers.incomplete().isEmpty()) {
                 fields.put("incomplete", answers.incomplete());
             }
-            return ApiAnswer.json(fields);
+            return fields;
         });
     }
 }

@@ -59,12 +59,21 @@ public final class NodeRoutes implements RouteGroup {
                 Route.get("/prometheus/stats", Role.VIEWER, this::prometheus));
     }
 
-    private Mono<ApiAnswer> nodes(ApiRequest request) {
+    /**
+     * Reads the state of all nodes.
+     *
+     * @return the list of {@code GET /nodes}
+     */
+    public Mono<List<Map<String, ?>>> list() {
         return calls.askAll(NODE, Map.of()).map(answers -> {
             List<Map<String, ?>> rows = new ArrayList<>(answers.byNode().values());
             answers.incomplete().forEach(node -> rows.add(Map.of("node", node, "node_status", "stopped")));
-            return ApiAnswer.json(rows);
+            return rows;
         });
+    }
+
+    private Mono<ApiAnswer> nodes(ApiRequest request) {
+        return list().map(ApiAnswer::json);
     }
 
     private Mono<ApiAnswer> one(ApiRequest request, String call) {

@@ -5,13 +5,15 @@ import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +23,8 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Server-sent events, one per topic and interval. Each is computed once and shared by all readers; without readers nothing is computed. A
- * reader that does not take its events is cut off.
+ * Server-sent events: one per interval and topic of figures, and one for each change of a list. Each is computed once and shared by all
+ * readers; without readers nothing is computed. A reader that does not take its events is cut off.
  */
 @AnyThread
 final class LiveEvents {
@@ -36,6 +38,7 @@ final class LiveEvents {
     private final Monitor monitor;
     private final long intervalMillis;
     private final Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics;
+    private final LiveLists lists;
     private final Set<Reader> readers = new LinkedHashSet<>(); // guarded by this
     private @Nullable Disposable task; // guarded by this
 
@@ -50,17 +53,25 @@ final class LiveEvents {
      *
      * @param monitor reads the figures
      * @param topics puts the figures of each topic, from two readings
+     * @param lists the lists, whose topics have other names
      * @param intervalMillis the time between two events of a topic
      */
-    LiveEvents(Monitor monitor, Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics, long intervalMillis) {
+    LiveEvents(
+            Monitor monitor,
+            Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics,
+            LiveLists lists,
+            long intervalMillis) {
         this.monitor = monitor;
+        this.lists = lists;
         this.intervalMillis = intervalMillis;
         this.topics = Map.copyOf(topics);
     }
 
     /** The names of all topics. */
     Set<String> topics() {
-        return topics.keySet();
+        Set<String> all = new TreeSet<>(topics.keySet());
+        all.addAll(lists.topics());
+        return all;
     }
 
     /** Tells whether there is room for another reader. */
@@ -95,33 +106,37 @@ final class LiveEvents {
                 FluxSink.OverflowStrategy.ERROR);
     }
 
-    /**
-     * A reader.
-     *
-     * @param topics the names of its topics
-     * @param sink fails when there is an event and the reader wants none
-     */
-    private record Reader(Set<String> topics, FluxSink<byte[]> sink) {
+    /** A reader. Its topics with their last events are owned by the task. */
+    private static final class Reader {
 
-        void read(Map<String, byte[]> events) {
-            byte[] part = part(events, topics);
-            if (part.length > 0) {
-                sink.next(part);
+        private final Set<String> topics;
+
+        /** It fails when there is an event and the reader wants none. */
+        private final FluxSink<byte[]> sink;
+
+        private final Map<String, byte[]> sent = new HashMap<>();
+
+        Reader(Set<String> topics, FluxSink<byte[]> sink) {
+            this.topics = topics;
+            this.sink = sink;
+        }
+
+        /** Sends the events that it does not have yet. */
+        void read(Function<String, byte @Nullable []> events) {
+            List<byte[]> parts = new ArrayList<>(topics.size());
+            for (String name : topics) {
+                byte[] event = events.apply(name);
+                if (event != null && sent.put(name, event) != event) {
+                    parts.add(event);
+                }
+            }
+            if (!parts.isEmpty()) {
+                sink.next(parts.size() == 1 ? parts.get(0) : joined(parts));
             }
         }
     }
 
-    private static byte[] part(Map<String, byte[]> events, Set<String> wanted) {
-        List<byte[]> parts = new ArrayList<>();
-        for (String name : wanted) {
-            byte[] event = events.get(name);
-            if (event != null) {
-                parts.add(event);
-            }
-        }
-        if (parts.size() == 1) {
-            return parts.get(0);
-        }
+    private static byte[] joined(List<byte[]> parts) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         parts.forEach(all::writeBytes);
         return all.toByteArray();
@@ -153,14 +168,18 @@ final class LiveEvents {
             Set<String> wanted = new LinkedHashSet<>();
             present.forEach(reader -> wanted.addAll(reader.topics));
             Monitor.Pair figures = figures();
-            Map<String, byte[]> events = new LinkedHashMap<>();
+            lists.tick(wanted);
+            Map<String, byte[]> events = new HashMap<>();
             for (String name : wanted) {
                 BiConsumer<Monitor.Pair, FigureSink> topic = topics.get(name);
                 if (topic != null) {
                     events.put(name, text.event(name, all -> topic.accept(figures, all)));
                 }
             }
-            present.forEach(reader -> reader.read(events));
+            present.forEach(reader -> reader.read(name -> {
+                byte[] event = events.get(name);
+                return event == null ? lists.event(name) : event;
+            }));
         } catch (RuntimeException e) {
             LOG.warn("live figures are missing", e);
         }

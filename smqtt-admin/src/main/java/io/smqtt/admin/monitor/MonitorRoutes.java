@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /** {@code /monitor}, {@code /monitor_current} and {@code /stream}: the figures of all nodes over time. */
@@ -38,8 +39,9 @@ public final class MonitorRoutes implements RouteGroup {
      *
      * @param monitor reads the figures
      * @param calls reaches the other nodes
+     * @param lists by topic what reads a list for the stream, as maps and lists
      */
-    public MonitorRoutes(Monitor monitor, NodeCalls calls) {
+    public MonitorRoutes(Monitor monitor, NodeCalls calls, Map<String, Supplier<? extends Mono<?>>> lists) {
         this.monitor = monitor;
         this.calls = calls;
         calls.register(
@@ -49,7 +51,7 @@ public final class MonitorRoutes implements RouteGroup {
         Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics = new LinkedHashMap<>();
         topics.put("monitor", Monitor.Pair::putTo);
         topics.put("clients", MonitorRoutes::changes);
-        events = new LiveEvents(monitor, topics, INTERVAL_MILLIS);
+        events = new LiveEvents(monitor, topics, new LiveLists(lists), INTERVAL_MILLIS);
     }
 
     /** How many clients have come and gone. */

@@ -17,12 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 
 class LiveEventsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final AtomicInteger computed = new AtomicInteger();
+    private final AtomicInteger read = new AtomicInteger();
     private final LiveEvents events = new LiveEvents(
             new Monitor(),
             Map.of(
@@ -30,6 +32,7 @@ class LiveEventsTest {
                     (figures, all) -> all.put("n", computed.incrementAndGet()),
                     "other",
                     (figures, all) -> all.put("x", 7)),
+            new LiveLists(Map.of("list", () -> Mono.just(List.of(read.incrementAndGet() / 3)))),
             10);
 
     private static List<String> read(LiveEvents events, List<Disposable> readers, String... topics) {
@@ -63,6 +66,41 @@ class LiveEventsTest {
 
         assertThat(parts.get(1)).isEqualTo("event: other\ndata: {\"x\":7}\n\n");
         assertThat(computed).hasValue(0);
+    }
+
+    @Test
+    void aListIsSentAtOnceAndWhenItHasChanged() {
+        List<Disposable> readers = new ArrayList<>();
+        List<String> parts = read(events, readers, "list");
+        await().atMost(PATIENCE).until(() -> parts.size() > 3);
+        List<String> late = read(events, readers, "list");
+        await().atMost(PATIENCE).until(() -> late.size() > 1);
+        readers.forEach(Disposable::dispose);
+
+        assertThat(parts.subList(1, 4))
+                .containsExactly(
+                        "event: list\ndata: [0]\n\n", "event: list\ndata: [1]\n\n", "event: list\ndata: [2]\n\n");
+        assertThat(read).hasValueGreaterThanOrEqualTo(6);
+        assertThat(computed).hasValue(0);
+    }
+
+    @Test
+    void aListThatFailsIsReadAgain() {
+        AtomicInteger tries = new AtomicInteger();
+        LiveLists lists = new LiveLists(Map.of(
+                "list",
+                () -> tries.incrementAndGet() == 1 ? Mono.error(new IllegalStateException("no")) : Mono.just("x")));
+        for (int i = 0; i < LiveLists.TICKS; i++) {
+            lists.tick(Set.of("list"));
+        }
+        assertThat(tries).hasValue(1);
+        assertThat(lists.event("list")).isNull();
+
+        lists.tick(Set.of("list"));
+
+        assertThat(lists.event("list")).asString(StandardCharsets.UTF_8).isEqualTo("event: list\ndata: \"x\"\n\n");
+        lists.tick(Set.of());
+        assertThat(lists.event("list")).isNull();
     }
 
     @Test
