@@ -29,6 +29,7 @@ final class Flood implements AutoCloseable {
     private volatile long sent;
     private volatile long accepted;
     private volatile long refused;
+    private volatile long unmatched;
     private volatile @Nullable Throwable failure;
     private final Thread sender;
 
@@ -104,6 +105,7 @@ final class Flood implements AutoCloseable {
             }
             if (packet.reasonCode() < 0x80) {
                 accepted++;
+                unmatched += packet.reasonCode() == 0x10 ? 1 : 0;
             } else if (packet.reasonCode() == 0x97) {
                 refused++;
             } else {
@@ -125,6 +127,11 @@ final class Flood implements AutoCloseable {
     /** How many were acknowledged, above QoS 0. */
     long accepted() {
         return accepted;
+    }
+
+    /** How many of those that were acknowledged nobody wanted, which is 0x10. */
+    long unmatched() {
+        return unmatched;
     }
 
     /** How many were refused with 0x97, above QoS 0. */

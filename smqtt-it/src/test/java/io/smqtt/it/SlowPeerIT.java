@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -126,10 +127,13 @@ class SlowPeerIT {
                     await().atMost(PATIENCE).until(() -> scene.dropped() > before || full.failure() != null);
                     scene.measure("the queue to C full");
                     network.unlimit(2);
-                    requireAnswered(full);
-                    await().atMost(PATIENCE).until(() -> other.received() >= full.accepted());
-                    assertThat(other.received()).isEqualTo(full.accepted());
-                    scene.end(full.refused());
+                    requireAnswered(full, scene);
+                    // a node that is cut off for seconds by a slow link ends the routes of its clean sessions
+                    await().atMost(PATIENCE)
+                            .untilAsserted(() -> assertThat(other.received() + scene.gone())
+                                    .as("received of what was acknowledged; %s; %s", other.end(), scene.reasons())
+                                    .isGreaterThanOrEqualTo(full.accepted() - full.unmatched()));
+                    scene.end(full.sent(), other::received);
                 }
             }
         }
@@ -152,7 +156,7 @@ class SlowPeerIT {
                 try (Flood full = new Flood(nodes.address(0), FULL, 1, STORE_FLOOD, STORE_PAYLOAD_BYTES, PATIENCE)) {
                     await().atMost(PATIENCE).until(() -> full.refused() > 0 || full.failure() != null);
                     scene.measure("the store of C full");
-                    requireAnswered(full);
+                    requireAnswered(full, scene);
                     try (RawClient absent = cluster.stored(2, "absent")) {
                         int received = 0;
                         while (received < full.accepted()) {
@@ -168,12 +172,14 @@ class SlowPeerIT {
         compare();
     }
 
-    private static void requireAnswered(Flood full) {
+    private static void requireAnswered(Flood full, Scene scene) {
         full.stop();
         await().atMost(PATIENCE).until(() -> full.isAnswered() || full.failure() != null);
         assertThat(full.failure()).isNull();
-        assertThat(full.refused()).isPositive();
-        say("QoS 1 flood: %d acknowledged, %d refused with 0x97", full.accepted(), full.refused());
+        assertThat(full.refused() + scene.gone()).as(scene.reasons()).isPositive();
+        say(
+                "QoS 1 flood: %d acknowledged, %d of them without subscriber, %d refused with 0x97",
+                full.accepted(), full.unmatched(), full.refused());
     }
 
     private static Nodes nodes(
@@ -278,12 +284,17 @@ class SlowPeerIT {
             end(0);
         }
 
+        void end(long refused) {
+            end(refused, () -> 0);
+        }
+
         /**
          * All of the steady load has arrived, and all of the flood has arrived or was dropped for a reason.
          *
-         * @param refused the number of messages of other publishers that were refused, which are dropped, too
+         * @param others the number of messages of other publishers that were dropped, or that others received
+         * @param received how many of them others received
          */
-        void end(long refused) {
+        void end(long others, LongSupplier received) {
             Flood ending = running;
             assertThat(ending).isNotNull();
             ending.stop();
@@ -293,11 +304,25 @@ class SlowPeerIT {
             say("%s", steady);
             assertThat(steady.failure()).isNull();
             assertThat(steady.isComplete()).as("%s", steady).isTrue();
-            await().atMost(PATIENCE)
-                    .untilAsserted(() -> assertThat(drain.received() + dropped() + unmatched())
+            long sent = ending.sent() + others;
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                long known = drain.received() + received.getAsLong() + dropped() + unmatched();
+                if (gone() == 0) {
+                    assertThat(known)
                             .as("%d received, %s", drain.received(), reasons())
-                            .isEqualTo(ending.sent() + refused));
+                            .isEqualTo(sent);
+                } else { // what was on its way to a node that is cut off counts as dropped, and may have arrived
+                    assertThat(known)
+                            .as("%d received, %s", drain.received(), reasons())
+                            .isGreaterThanOrEqualTo(sent);
+                }
+            });
             say("flood: %d sent, %d received, %s", ending.sent(), drain.received(), reasons());
+        }
+
+        /** Messages dropped because their node was unreachable. */
+        long gone() {
+            return (long) nodes.metric(0, "smqtt_messages_dropped_total{reason=\"peer_gone\"");
         }
 
         void requireDropped(String reason) {
@@ -353,6 +378,7 @@ class SlowPeerIT {
 
         private final RawClient client;
         private volatile long received;
+        private volatile String end = "reads on";
 
         Drain(InetSocketAddress broker, String topic, int qos) {
             super("drain of " + topic);
@@ -366,15 +392,25 @@ class SlowPeerIT {
             return received;
         }
 
+        /** Why it reads no more. */
+        String end() {
+            return end;
+        }
+
         @Override
         public void run() {
-            ReceivedPacket packet = client.receive();
-            while (packet != null && packet.type() == MqttMessageType.PUBLISH) {
-                received++;
-                if (packet.qos() == 1) {
-                    client.pubAck(packet);
+            try {
+                ReceivedPacket packet = client.receive();
+                while (packet != null && packet.type() == MqttMessageType.PUBLISH) {
+                    received++;
+                    if (packet.qos() == 1) {
+                        client.pubAck(packet);
+                    }
+                    packet = client.receive();
                 }
-                packet = client.receive();
+                end = "got " + packet;
+            } catch (RuntimeException | AssertionError e) {
+                end = e.toString();
             }
         }
     }
