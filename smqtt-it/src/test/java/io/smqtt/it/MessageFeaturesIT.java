@@ -136,8 +136,8 @@ class MessageFeaturesIT {
         try {
             broker = BrokerProcess.start(directory, List.of(), file);
             try (BrokerProcess killed = broker) {
-                publish("$delayed/3/x/y", "second", "-r");
-                publish("$delayed/2/x/y", "first", "-r");
+                publish("$delayed/7/x/y", "second", "-r");
+                publish("$delayed/6/x/y", "first", "-r");
                 publish("$delayed/3600/a/b", "much later");
                 killed.kill9();
             }
