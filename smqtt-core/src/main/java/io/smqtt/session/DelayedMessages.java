@@ -318,29 +318,26 @@ public final class DelayedMessages {
 
     // --- due messages
 
-    /** Lets a message wait for its time. */
+    /** Lets a message wait for its time, which may have come while it was stored or on its way to the owner. */
     @AnyThread
     private void scheduleOnOwner(Waiting later) {
         owner.executor().execute(() -> {
             waiting.add(later);
-            if (waiting.first() == later) {
-                arm();
+            if (waiting.first() == later && !isLoading) {
+                publishDue();
             }
         });
-    }
-
-    private void arm() {
-        if (!waiting.isEmpty() && !isLoading) {
-            long nanos = waiting.first().dueNanos() - resources.ticker().nanoTime();
-            wheel.arm(firstDue, Math.max(0, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
-        }
     }
 
     private void publishDue() {
         long nowNanos = resources.ticker().nanoTime();
         for (int i = 0; i < AT_ONCE; i++) {
-            if (waiting.isEmpty() || waiting.first().dueNanos() - nowNanos > 0) {
-                arm();
+            if (waiting.isEmpty()) {
+                return;
+            }
+            long leftNanos = waiting.first().dueNanos() - nowNanos;
+            if (leftNanos > 0) {
+                wheel.arm(firstDue, TimeUnit.NANOSECONDS.toMillis(leftNanos) + 1);
                 return;
             }
             publish(Objects.requireNonNull(waiting.pollFirst()), nowNanos);
