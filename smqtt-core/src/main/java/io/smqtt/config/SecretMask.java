@@ -59,8 +59,9 @@ public final class SecretMask {
             "pin",
             "dsn");
 
-    /** Last words of keys whose value is the place of a secret, which may be shown. */
-    private static final Set<String> PLACES = Set.of("file", "path", "dir", "directory", "location");
+    /** Last words of keys whose value is the place or form of a secret, which may be shown. */
+    private static final Set<String> PLACES =
+            Set.of("file", "path", "dir", "directory", "location", "position", "encoding");
 
     private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])");
     private static final Pattern ASSIGNMENT =

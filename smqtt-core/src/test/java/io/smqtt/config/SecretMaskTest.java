@@ -44,6 +44,7 @@ class SecretMaskTest {
                 "password-file",
                 "access.password-file",
                 "management.token-file",
+                "access.backends.people.hash.salt-position",
                 "keep-alive",
                 "host",
                 "monkey",
