@@ -17,6 +17,7 @@ import io.smqtt.admin.ban.BanRoutes;
 import io.smqtt.admin.broker.AlarmRoutes;
 import io.smqtt.admin.broker.AnswerCacheRoutes;
 import io.smqtt.admin.broker.ClientRoutes;
+import io.smqtt.admin.broker.DelayedRoutes;
 import io.smqtt.admin.broker.ListenerRoutes;
 import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.admin.broker.NodeRoutes;
@@ -121,6 +122,7 @@ record AdminParts(
                 new SharedGroupRoutes(view, calls),
                 new PublishRoutes(view),
                 new RetainedRoutes(view),
+                new DelayedRoutes(view, calls),
                 nodes,
                 new ListenerRoutes(view, calls),
                 alarms,

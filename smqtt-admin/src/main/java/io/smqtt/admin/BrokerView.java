@@ -10,6 +10,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.DelayedMessages;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.WaitingMessage;
@@ -27,6 +28,7 @@ import io.smqtt.transport.Listeners;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -470,6 +472,27 @@ public final class BrokerView implements BrokerModule {
                 .flatMapMany(found -> Flux.fromIterable(found.rows()))
                 .concatMap(message -> view.remove(message.topic()).thenReturn(1))
                 .reduce(0, Integer::sum);
+    }
+
+    /**
+     * Returns the messages of this node that are published later.
+     *
+     * @return the messages; lists are to be read by {@link #onListThread}
+     * @throws BrokerClosedException if none runs
+     */
+    public DelayedMessages delayed() {
+        return Objects.requireNonNull(core().sessions().delayed(), "set before the broker starts");
+    }
+
+    /**
+     * Reads something that takes time, on the thread of lists.
+     *
+     * @param reading what is read
+     * @param <T> type of the result
+     * @return the result; empty if it is null
+     */
+    public <T> Mono<T> onListThread(Callable<T> reading) {
+        return list(reading);
     }
 
     /**

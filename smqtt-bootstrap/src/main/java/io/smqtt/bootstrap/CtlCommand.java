@@ -57,6 +57,13 @@ final class CtlCommand {
                                         new MessageCommands.Show(program),
                                         new MessageCommands.Delete(program))),
                         group(
+                                "delayed",
+                                "Shows and cancels messages that are published later.",
+                                List.of(
+                                        new DelayedCommands.Waiting(program),
+                                        new DelayedCommands.Show(program),
+                                        new DelayedCommands.Delete(program))),
+                        group(
                                 "listeners",
                                 "Shows, stops and starts listeners.",
                                 List.of(

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.config.DelayedConfig;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
@@ -16,15 +17,20 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * Messages that are published later. They wait in memory on the first event loop, in the order of their time. With a store each is also a row of
@@ -39,8 +45,10 @@ public final class DelayedMessages {
 
     private static final Logger LOG = LoggerFactory.getLogger(DelayedMessages.class);
     private static final String ANY_FILTER = "#";
-    private static final int[] NO_IDENTIFIERS = {};
     private static final int AT_ONCE = 500;
+
+    /** How often a message is published that a receiver does not take although the store works. */
+    private static final int ATTEMPTS = 5;
 
     private final SessionResources resources;
     private final RetainedKeeper retained;
@@ -55,6 +63,7 @@ public final class DelayedMessages {
     private final Map<String, Integer> byClient = new ConcurrentHashMap<>();
     private final AtomicLong published = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
+    private final AtomicLong cancelled = new AtomicLong();
     private final AtomicLong queue = new AtomicLong();
     private final AtomicLong lastSequence = new AtomicLong();
 
@@ -62,7 +71,15 @@ public final class DelayedMessages {
     private final boolean[] hasHeader;
 
     // of the owner
-    private final TreeSet<Waiting> waiting = new TreeSet<>();
+    /** Changed by the owner; read on any thread. */
+    private final ConcurrentSkipListSet<DelayedMessage> waiting = new ConcurrentSkipListSet<>();
+
+    /** Messages that a receiver could not store, until the store works again. */
+    private final List<DelayedMessage> failed = new ArrayList<>();
+
+    /** By sequence number: how often a message has failed. */
+    private final Map<Long, Integer> failures = new HashMap<>();
+
     private boolean isLoading;
     private final Deadline firstDue = new Deadline() {
         @Override
@@ -121,6 +138,77 @@ public final class DelayedMessages {
         return refused.get();
     }
 
+    /**
+     * The number of messages that were cancelled.
+     *
+     * @return messages since the start
+     */
+    @AnyThread
+    public long cancelled() {
+        return cancelled.get();
+    }
+
+    // --- what waits
+
+    /**
+     * Lists waiting messages in the order of their time. Takes some time for long lists, so it is not for event loops.
+     *
+     * @param skip number of messages before the part
+     * @param limit maximum number of messages
+     * @return the part; messages that come or leave meanwhile may be missing
+     */
+    @AnyThread
+    public List<DelayedMessage> list(int skip, int limit) {
+        return waiting.stream().skip(skip).limit(limit).toList();
+    }
+
+    /**
+     * Finds a waiting message. Reads all of them, so it is not for event loops.
+     *
+     * @param messageId the {@linkplain ApplicationMessage#id() identifier} of the message
+     * @return null if none waits
+     */
+    @AnyThread
+    public @Nullable DelayedMessage find(long messageId) {
+        return waiting.stream()
+                .filter(one -> one.message().id() == messageId)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Cancels a waiting message.
+     *
+     * @param message the message
+     * @return false if it does not wait any more; completes on the owning event loop when the store has removed it, with an error if it cannot
+     */
+    @AnyThread
+    public Mono<Boolean> cancel(DelayedMessage message) {
+        return Mono.create(sink -> {
+            try {
+                owner.executor().execute(() -> {
+                    if (waiting.remove(message)) {
+                        release(message.message());
+                        cancelled.incrementAndGet();
+                        remove(message, kept -> {
+                            if (kept) {
+                                sink.success(true);
+                            } else {
+                                cancelled.decrementAndGet();
+                                waitAgain(message);
+                                sink.error(new IllegalStateException("the store has not removed the message"));
+                            }
+                        });
+                    } else {
+                        sink.success(false);
+                    }
+                });
+            } catch (RejectedExecutionException e) {
+                sink.error(e);
+            }
+        });
+    }
+
     // --- new messages
 
     /**
@@ -140,8 +228,8 @@ public final class DelayedMessages {
             return ReasonCode.QUOTA_EXCEEDED;
         }
         long dueNanos = resources.ticker().nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        Waiting later =
-                new Waiting(lastSequence.incrementAndGet(), kept.accepted(kept.id(), dueNanos, kept.publisherId()));
+        DelayedMessage later = new DelayedMessage(
+                lastSequence.incrementAndGet(), kept.accepted(kept.id(), dueNanos, kept.publisherId()), (int) seconds);
         Stores known = stores;
         if (known == null) {
             scheduleOnOwner(later);
@@ -151,7 +239,7 @@ public final class DelayedMessages {
         return ReasonCode.SUCCESS;
     }
 
-    private void store(StoreLoop loop, int index, Waiting later, RouteTicket ticket) {
+    private void store(StoreLoop loop, int index, DelayedMessage later, RouteTicket ticket) {
         Write write = new Write(index, later);
         if (!ticket.join(write)) {
             write.submit(loop.writer());
@@ -181,6 +269,13 @@ public final class DelayedMessages {
         return true;
     }
 
+    /** Counts a message that was accepted before, whatever the limits are now. */
+    private void count(ApplicationMessage message) {
+        count.incrementAndGet();
+        bytes.addAndGet(message.footprintBytes());
+        byClient.merge(publisher(message), 1, Integer::sum);
+    }
+
     private void release(ApplicationMessage message) {
         count.decrementAndGet();
         bytes.addAndGet(-message.footprintBytes());
@@ -205,9 +300,9 @@ public final class DelayedMessages {
     private final class Write implements JointOperation, StoreWaiter {
 
         private final int loopIndex;
-        private final Waiting later;
+        private final DelayedMessage later;
 
-        Write(int loopIndex, Waiting later) {
+        Write(int loopIndex, DelayedMessage later) {
             this.loopIndex = loopIndex;
             this.later = later;
         }
@@ -218,16 +313,16 @@ public final class DelayedMessages {
             if (!hasHeader[loopIndex]) {
                 writer.putSession(header(number));
             }
-            ApplicationMessage message = later.message;
+            ApplicationMessage message = later.message();
             writer.putMessage(
                     number,
                     new StoredMessage(
-                            later.sequence,
+                            later.sequence(),
                             message,
                             ANY_FILTER,
                             message.qos(),
                             message.retain(),
-                            NO_IDENTIFIERS,
+                            new int[] {later.delaySeconds()},
                             StoredDelivery.WAITING));
         }
 
@@ -237,7 +332,7 @@ public final class DelayedMessages {
                 hasHeader[loopIndex] = true;
                 scheduleOnOwner(later);
             } else {
-                release(later.message);
+                release(later.message());
                 resources.observer().messageDropped(DropReason.FAILED, 1);
             }
         }
@@ -302,10 +397,8 @@ public final class DelayedMessages {
             next = stored.sequence() + 1;
             if (next <= end) {
                 ApplicationMessage message = stored.message();
-                count.incrementAndGet();
-                bytes.addAndGet(message.footprintBytes());
-                byClient.merge(publisher(message), 1, Integer::sum);
-                waiting.add(new Waiting(stored.sequence(), message));
+                count(message);
+                waiting.add(new DelayedMessage(stored.sequence(), message, delaySeconds(stored)));
             }
         }
         if (next < end) {
@@ -316,11 +409,16 @@ public final class DelayedMessages {
         }
     }
 
+    /** The delay, which stands where other rows have the identifiers of a subscription; 0 for rows of earlier versions. */
+    private static int delaySeconds(StoredMessage stored) {
+        return stored.identifiers().length == 0 ? 0 : stored.identifiers()[0];
+    }
+
     // --- due messages
 
     /** Lets a message wait for its time, which may have come while it was stored or on its way to the owner. */
     @AnyThread
-    private void scheduleOnOwner(Waiting later) {
+    private void scheduleOnOwner(DelayedMessage later) {
         owner.executor().execute(() -> {
             waiting.add(later);
             if (waiting.first() == later && !isLoading) {
@@ -329,10 +427,17 @@ public final class DelayedMessages {
         });
     }
 
+    /** Lets a message wait that was taken from the waiting ones. */
+    private void waitAgain(DelayedMessage message) {
+        count(message.message());
+        waiting.add(message);
+        publishDue();
+    }
+
     private void publishDue() {
         long nowNanos = resources.ticker().nanoTime();
         for (int i = 0; i < AT_ONCE; i++) {
-            if (waiting.isEmpty()) {
+            if (waiting.isEmpty() || !failed.isEmpty()) {
                 return;
             }
             long leftNanos = waiting.first().dueNanos() - nowNanos;
@@ -345,51 +450,84 @@ public final class DelayedMessages {
         owner.executor().execute(this::publishDue); // clients have their turn in between
     }
 
-    private void publish(Waiting due, long nowNanos) {
-        ApplicationMessage message = due.message;
+    private void publish(DelayedMessage due, long nowNanos) {
+        ApplicationMessage message = due.message();
         release(message);
         if (message.isExpired(nowNanos)) { // the broker was not running
             resources.observer().messageDropped(DropReason.EXPIRED, 1);
-            remove(due);
+            remove(due, kept -> {});
             return;
         }
-        published.incrementAndGet();
         RouteTicket ticket = ticket(due);
         if (message.retain()) {
             retained.retain(owner, message, ticket);
         }
         resources.router().route(owner, message, ticket);
-        ticket.release(true);
+        if (ticket == RouteTicket.NONE) {
+            published.incrementAndGet();
+            remove(due, kept -> {});
+        } else {
+            ticket.release(true);
+        }
     }
 
-    private RouteTicket ticket(Waiting due) {
+    private RouteTicket ticket(DelayedMessage due) {
         Stores known = stores;
-        return known == null
+        return known == null || due.message().qos() == QoS.AT_MOST_ONCE
                 ? RouteTicket.NONE
-                : new WillTicket(
-                        () -> owner.executor().execute(() -> remove(due)),
+                : new DueTicket(
+                        known.of(owner),
                         known.waits(),
-                        known.of(owner).isStable());
+                        writer -> writer.removeMessage(queue.get(), due.sequence()),
+                        kept -> settled(due, kept));
     }
 
-    private void remove(Waiting due) {
+    private void remove(DelayedMessage message, CommitCallback done) {
         Stores known = stores;
-        if (known != null) {
-            known.of(owner).writer().removeMessage(queue.get(), due.sequence);
+        if (known == null) {
+            done.committed(true);
+        } else {
+            StoreLoop loop = known.of(owner);
+            loop.writer().removeMessage(queue.get(), message.sequence());
+            loop.await(done, false);
         }
     }
 
-    /** A message that waits, ordered by its time; of the same time, by its arrival. */
-    private record Waiting(long sequence, ApplicationMessage message) implements Comparable<Waiting> {
-
-        long dueNanos() {
-            return message.acceptedAtNanos();
+    /**
+     * Handles the outcome of a publication. A message that a receiver could not store is published again when the store works, and all that are due
+     * wait until then.
+     */
+    private void settled(DelayedMessage due, boolean kept) {
+        if (kept) {
+            published.incrementAndGet();
+            failures.remove(due.sequence());
+        } else if (failures.merge(due.sequence(), 1, Integer::sum) < ATTEMPTS) {
+            failed.add(due);
+            if (failed.size() == 1) {
+                Objects.requireNonNull(stores).of(owner).later(this::tryStore);
+            }
+        } else {
+            failures.remove(due.sequence());
+            resources.observer().messageDropped(DropReason.FAILED, 1);
+            remove(due, removed -> {});
         }
+    }
 
-        @Override
-        public int compareTo(Waiting other) {
-            int byTime = Long.signum(dueNanos() - other.dueNanos());
-            return byTime != 0 ? byTime : Long.compare(sequence, other.sequence);
-        }
+    /** Writes the header of the queue, to find out whether the store works again. */
+    private void tryStore() {
+        StoreLoop loop = Objects.requireNonNull(stores).of(owner);
+        loop.writer().putSession(header(queue.get()));
+        loop.await(
+                kept -> {
+                    if (kept) {
+                        failed.forEach(one -> count(one.message()));
+                        waiting.addAll(failed);
+                        failed.clear();
+                        publishDue();
+                    } else {
+                        loop.later(this::tryStore);
+                    }
+                },
+                loop.isStable());
     }
 }

@@ -356,6 +356,12 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return positions.length;
     }
 
+    /** Runs a task on the event loop. */
+    @AnyThread
+    void execute(Runnable task) {
+        executor.execute(task);
+    }
+
     /** Runs an attempt after a delay. */
     void later(Runnable attempt) {
         attempts.add(attempt);

@@ -3,7 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.thread.AnyThread;
 
-/** Keeps a will, or a delayed message, in the store until its message is committed by all receivers. */
+/** Keeps a will in the store until its message is committed by all receivers. */
 @AnyThread
 final class WillTicket extends HeldTicket {
 

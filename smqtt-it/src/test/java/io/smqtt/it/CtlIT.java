@@ -188,6 +188,10 @@ class CtlIT {
             assertThat(ctl(0, "retained", "delete", "devices/7/state")).containsExactly("removed devices/7/state");
             assertThat(ctl(1, "retained", "delete", "devices/7/state").get(0)).contains("no retained message");
             assertThat(ctl(0, "retained", "delete", "#")).containsExactly("removed #");
+
+            assertThat(ctl(0, "delayed", "list")).containsExactly("delayed messages: 0");
+            assertThat(ctl(1, "delayed", "show", "smqtt", "0123456789abcdef").get(0))
+                    .contains("no such message waits");
         }
     }
 

@@ -321,6 +321,9 @@ public final class MetricModule implements BrokerModule, MetricsSource {
             FunctionCounter.builder("smqtt.delayed.refused", delayed, DelayedMessages::refused)
                     .description("delayed messages that a limit of delayed messages refused")
                     .register(registry);
+            FunctionCounter.builder("smqtt.delayed.cancelled", delayed, DelayedMessages::cancelled)
+                    .description("delayed messages that operators have cancelled")
+                    .register(registry);
         }
         gauge(
                         "smqtt.queue.memory",

@@ -2,6 +2,7 @@
 package io.smqtt.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.DelayedConfig;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Messages to $delayed/SECONDS/TOPIC. Two may wait, and nobody may publish to "forbidden". */
+/** Messages to $delayed/SECONDS/TOPIC. Three may wait, two of a client, and nobody may publish to "forbidden". */
 class DelayedPublishTest {
 
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
@@ -25,8 +26,11 @@ class DelayedPublishTest {
 
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
-            config -> config.delayed(
-                    DelayedConfig.defaults().toBuilder().maxMessages(2).build()),
+            config -> config.delayed(DelayedConfig.defaults().toBuilder()
+                    .maxMessages(3)
+                    .maxMessagesPerClient(2)
+                    .maxBytes(4_096)
+                    .build()),
             builder -> builder.authorizer(request -> (request.action() == AccessAction.PUBLISH
                                     && request.topic().equals("forbidden")
                             ? AccessDecision.DENY
@@ -80,6 +84,29 @@ class DelayedPublishTest {
         client.expectPublish("a", "x");
         client.expectNothing();
         assertThat(reasonOf(publisher, "$delayed/1/a", 4)).isZero();
+    }
+
+    @Test
+    void aClientMayHaveSomeMessagesOfAllThatMayWait() {
+        RawClient first = broker.client(V5, "first");
+        assertThat(reasonOf(first, "$delayed/10/a", 1)).isZero();
+        assertThat(reasonOf(first, "$delayed/20/a", 2)).isZero();
+        assertThat(reasonOf(first, "$delayed/10/a", 3)).isEqualTo(0x97);
+        RawClient second = broker.client(V5, "second");
+        assertThat(reasonOf(second, "$delayed/30/a", 1)).isZero();
+        assertThat(reasonOf(broker.client(V5, "third"), "$delayed/30/a", 1)).isEqualTo(0x97);
+        broker.ticker().advance(Duration.ofMillis(10_200));
+        await().until(() -> reasonOf(first, "$delayed/10/a", 4) == 0);
+    }
+
+    @Test
+    void waitingMessagesHaveALimitOfBytesToo() {
+        RawClient publisher = broker.client(V5, "p");
+        publisher.send(PublishBytes.to("$delayed/5/a").qos(1, 1).payload("x".repeat(2_500)));
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isZero();
+        publisher.send(PublishBytes.to("$delayed/5/a").qos(1, 2).payload("x".repeat(2_500)));
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(0x97);
+        assertThat(reasonOf(publisher, "$delayed/5/a", 3)).isZero();
     }
 
     @Test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.smqtt.bootstrap.BrokerApi.Listing;
+import io.smqtt.bootstrap.BrokerApi.Paging;
+import io.smqtt.bootstrap.TextTable.Column;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code ctl delayed}: messages that are published later. */
+final class DelayedCommands {
+
+    private static final String PATH = "/mqtt/delayed/messages/{node}/{msgid}";
+
+    private DelayedCommands() {}
+
+    /** Lists waiting messages. */
+    @Command(name = "list", description = "Lists messages that are published later, without their payloads.")
+    static final class Waiting extends CtlRequest {
+
+        private static final List<Column> COLUMNS = List.of(
+                Column.of("NODE", "node"),
+                Column.of("ID", "msgid"),
+                Column.of("topic"),
+                Column.of("qos"),
+                Column.of("BYTES", "payload_size"),
+                Column.of("SECONDS LEFT", "delayed_remaining"),
+                Column.of("EXPECTED", "expected_at"),
+                Column.of("FROM", "from_clientid"));
+
+        @Mixin
+        LimitOption shown = new LimitOption();
+
+        Waiting(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            out.list(api, new Listing("/mqtt/delayed/messages", Paging.PAGE, shown.limit), COLUMNS, "delayed messages");
+        }
+    }
+
+    /** Shows a message. */
+    @Command(name = "show", description = "Shows a message that is published later.")
+    static final class Show extends CtlRequest {
+
+        @Option(names = "--raw", description = "Prints the bytes of the payload and nothing else.")
+        boolean raw;
+
+        @Parameters(index = "0", paramLabel = "NODE", description = "Is the node on which it waits.")
+        String node = "";
+
+        @Parameters(index = "1", paramLabel = "ID", description = "Is the identifier of the message.")
+        String id = "";
+
+        Show(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            JsonNode answer = api.get(BrokerApi.path(PATH, node, id));
+            byte[] payload = answer.path("payload").binaryValue();
+            if (raw) {
+                program().out().write(payload == null ? new byte[0] : payload);
+            } else if (out.isJson() || payload == null) {
+                out.object(answer);
+            } else {
+                ObjectNode text = answer.deepCopy();
+                out.object(text.put("payload", new String(payload, StandardCharsets.UTF_8)));
+            }
+        }
+    }
+
+    /** Cancels a message. */
+    @Command(name = "delete", description = "Cancels a message that is published later.")
+    static final class Delete extends CtlRequest {
+
+        @Parameters(index = "0", paramLabel = "NODE", description = "Is the node on which it waits.")
+        String node = "";
+
+        @Parameters(index = "1", paramLabel = "ID", description = "Is the identifier of the message.")
+        String id = "";
+
+        Delete(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            api.send("DELETE", BrokerApi.path(PATH, node, id), null);
+            out.done("cancelled " + id);
+        }
+    }
+}
