@@ -44,7 +44,7 @@ public final class Api {
     private final Callers callers;
     private final List<ApiObserver> observers;
     private final List<Entry> entries = new ArrayList<>();
-    private final Streams streams = new Streams(Streams.LONGEST_OF_APPLICATION);
+    private final Streams streams = new Streams(Streams.LONGEST_OF_APPLICATION, Streams.CHECK);
 
     /**
      * Creates the router.

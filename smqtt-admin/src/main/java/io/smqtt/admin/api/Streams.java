@@ -10,12 +10,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
- * The streams that callers hold. A stream ends with the login, key or role of its caller, which is looked at with each part that is sent, and
- * now and then when there is none; one caller has a few at a time. Those of users of
- * the application end after {@link #LONGEST_OF_APPLICATION}, because not every login there tells its end: the next one is authenticated anew.
+ * The streams that callers hold. A stream ends within {@link #CHECK} of the end of the login, key or role of its caller; one caller has a few
+ * at a time. Those of users of the application end after {@link #LONGEST_OF_APPLICATION}, because not every login there tells its end: the next one is authenticated anew.
  */
 @AnyThread
 final class Streams {
@@ -29,19 +27,22 @@ final class Streams {
     /** Maximum duration of a stream of a user of the application. */
     static final Duration LONGEST_OF_APPLICATION = Duration.ofMinutes(10);
 
-    /** How often a caller is authenticated again while nothing is sent. */
-    private static final Duration SILENT_CHECK = Duration.ofSeconds(5);
+    /** The time between two authentications of a caller. One with each part would cost more than an event of figures itself. */
+    static final Duration CHECK = Duration.ofSeconds(5);
 
     private final Duration longestOfApplication;
+    private final Duration check;
     private final Map<Owner, Integer> open = new HashMap<>(); // guarded by this
 
     /**
      * Creates it without streams.
      *
      * @param longestOfApplication maximum duration of a stream of a user of the application
+     * @param check the time between two authentications of a caller
      */
-    Streams(Duration longestOfApplication) {
+    Streams(Duration longestOfApplication, Duration check) {
         this.longestOfApplication = longestOfApplication;
+        this.check = check;
     }
 
     /** The holder of streams, in any role. */
@@ -73,17 +74,14 @@ final class Streams {
                 : Flux.empty()));
     }
 
-    /** The check takes place on the thread of a part, so that it wakes no other one. */
-    private static Flux<byte[]> whileKnown(
-            Flux<byte[]> parts, Caller caller, Supplier<Mono<Callers.Identification>> again) {
-        Sinks.Many<Long> sent = Sinks.many().multicast().directBestEffort();
-        Flux<Boolean> ended = Flux.merge(sent.asFlux(), Flux.interval(SILENT_CHECK))
+    private Flux<byte[]> whileKnown(Flux<byte[]> parts, Caller caller, Supplier<Mono<Callers.Identification>> again) {
+        Flux<Boolean> ended = Flux.interval(check)
                 .onBackpressureDrop()
                 .concatMap(tick -> again.get())
                 .map(found ->
                         !(found instanceof Callers.Known known && known.caller().equals(caller)))
                 .filter(Boolean::booleanValue);
-        return parts.doOnNext(part -> sent.tryEmitNext(0L)).takeUntilOther(ended);
+        return parts.takeUntilOther(ended);
     }
 
     private static ApiAnswer tooMany(int most) {

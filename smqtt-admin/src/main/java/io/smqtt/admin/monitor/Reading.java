@@ -93,6 +93,9 @@ record Reading(long timeMillis, long nanos, BrokerFigures figures, long cpuNanos
 
     /** Totals and rates of the reasons for which something was dropped. */
     private void putDrops(FigureSink all, Reading earlier) {
+        if (figures.droppedInAll() == 0) {
+            return; // the usual case, in each event
+        }
         for (DropReason reason : REASONS) {
             long total = figures.dropped().getOrDefault(reason, 0L);
             if (total > 0) {
