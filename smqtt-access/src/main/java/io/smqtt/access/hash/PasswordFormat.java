@@ -66,7 +66,7 @@ public final class PasswordFormat {
                         null,
                         NAMES,
                         "how passwords are stored: `plain`, `md5`, `sha`, `sha256`, `sha512`, `bcrypt`, `pbkdf2`, or `auto`, where each"
-                                + " hash says it itself: `PBKDF2$...`, `$2b$...`"),
+                                + " hash says it itself: `PBKDF2$...`, `$2b$...`, `$argon2id$...`"),
                 BackendSetting.choice(
                         SALT_POSITION,
                         "prefix",
@@ -170,8 +170,8 @@ public final class PasswordFormat {
             return BcryptHash.parse(hash);
         }
         if (hash.startsWith("$argon2")) {
-            throw new IllegalArgumentException("is of Argon2, which is not supported: store a PBKDF2 or bcrypt hash");
+            return Argon2Hash.parse(hash);
         }
-        throw new IllegalArgumentException("is of an unknown kind; known are PBKDF2$... and $2b$...");
+        throw new IllegalArgumentException("is of an unknown kind; known are PBKDF2$..., $2b$... and $argon2id$...");
     }
 }

@@ -17,10 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Stored hashes of the password {@code secret}, made by OpenSSL's functions in Python and by libxcrypt. */
+/** Stored hashes of the password {@code secret}, made by OpenSSL's functions in Python, by libxcrypt and by the reference program of Argon2. */
 class PasswordFormatTest {
 
     private static final String SHA256 = "bede90386d450cea8b77b822f8887065e4e5abf132c2f9dccfcc7fbd4cba5e35";
+    private static final String ARGON2 = "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRFb4wC3QrUB";
     private static final String PBKDF2_SHA256 =
             "PBKDF2$sha256$1000$AAECAwQFBgcICQoLDA0ODw==$Tvsru20utY6o3q7VRBeuL9h/1QqKhWhwk2PaYNRWBgY=";
 
@@ -79,6 +80,10 @@ class PasswordFormatTest {
         "secret, PBKDF2$sha256$1000$AAECAwQFBgcICQoLDA0ODw==$Tvsru20utY6o3q7VRBeuL9h/1QqKhWhwk2PaYNRWBgY=",
         "correct horse, $2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2",
         "abc, $2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i",
+        "secret, '$argon2id$v=19$m=4096,t=3,p=2$c2FsdHNhbHRzYWx0$U6N4zi1ZdRFb4wC3QrUB+0ZfncoeTXGKW9dp1Z7lhLg'",
+        "secret, '$argon2i$v=19$m=64,t=2,p=1$c2FsdHNhbHRzYWx0$vrJ6TLLeDMlmutZj7YH1scHDRfZRpgJd'",
+        "secret, '$argon2d$v=19$m=64,t=2,p=1$c2FsdHNhbHRzYWx0$py5xp68ackX2R/AYcZcZyoCO7oRnnhmE'",
+        "secret, '$argon2id$v=16$m=64,t=1,p=1$c2FsdHNhbHRzYWx0$yvW9LC6br+BmljUmNoiIXJ6woZc408UQ3iOrw49e3uc'",
     })
     void hashesWithTheirParameters(String password, String hash) {
         assertThat(matches(format("name", "auto"), password, hash, null)).isTrue();
@@ -126,6 +131,14 @@ class PasswordFormatTest {
         "auto, PBKDF2$sha512$2000001$c2FsdA==$aGFzaA==, iterations are not from 1",
         "auto, PBKDF2$sha512$99999999999999$c2FsdA==$aGFzaA==, iterations are not from 1",
         "auto, PBKDF2$sha512$1000$!$aGFzaA==, no Base64",
+        "auto, $argon2id$, is no Argon2 with memory",
+        "auto, '$argon2id$v=19$m=65537,t=1,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE', is an Argon2 of more than 65536 KiB",
+        "auto, '$argon2id$v=19$m=65536,t=5,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE', 262144 KiB over all passes",
+        "auto, '$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE', is an Argon2 of more than",
+        "auto, '$argon2id$v=19$m=64,t=1,p=17$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE', 16 lanes",
+        "auto, '$argon2id$v=19$m=8,t=1,p=2$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE', is an Argon2 of more than",
+        "auto, '$argon2id$v=19$m=64,t=1,p=1$c2FsdA$U6N4zi1ZdRE', a salt of less than 8 bytes",
+        "auto, '$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHRzYWx0$!', no Base64",
         "auto, PBKDF2$sha512$1000$c2FsdA==$!, no Base64",
         "auto, PBKDF2$sha512$1000$c2FsdA==$, is no PBKDF2 of 1 to 256",
     })
@@ -146,10 +159,21 @@ class PasswordFormatTest {
     }
 
     @Test
+    void allParametersOfArgon2TogetherHaveALimit() {
+        String most = "$argon2id$v=19$m=65536,t=1,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE";
+        format("name", "auto").parse("$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHRzYWx0$U6N4zi1ZdRE", null);
+
+        assertThatThrownBy(() -> format("name", "auto").parse(most, null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("whose parameters are not among those in use");
+    }
+
+    @Test
     void randomTextsAreReadOrRejectedAndNeverMatch() {
         long seed = new Random().nextLong();
         Random random = new Random(seed);
-        String[] seeds = {PBKDF2_SHA256, "$2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2", SHA256};
+        String[] seeds = {PBKDF2_SHA256, "$2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2", SHA256, ARGON2
+        };
         for (int i = 0; i < 300; i++) {
             StringBuilder text = new StringBuilder(seeds[random.nextInt(seeds.length)]);
             for (int j = 0; j <= random.nextInt(4); j++) {

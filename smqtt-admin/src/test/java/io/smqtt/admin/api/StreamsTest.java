@@ -50,8 +50,10 @@ class StreamsTest {
         AtomicReference<Callers.Identification> found = new AtomicReference<>(new Callers.Known(caller));
         Sinks.Many<byte[]> parts = Sinks.many().unicast().onBackpressureBuffer();
         AtomicInteger checks = new AtomicInteger();
-        ApiAnswer answer =
-                streams.guarded(ApiAnswer.stream("text/plain", parts.asFlux()), caller, () -> Mono.fromCallable(() -> {
+        ApiAnswer answer = streams.guarded(
+                ApiAnswer.stream("text/plain", parts.asFlux()),
+                caller,
+                () -> Mono.fromCallable(() -> {
                     checks.incrementAndGet();
                     return found.get();
                 }));
