@@ -155,7 +155,8 @@ public final class Broker {
                 first(BrokerModule::cluster),
                 first(BrokerModule::peerQueries),
                 first(BrokerModule::metrics),
-                first(BrokerModule::management));
+                first(BrokerModule::management),
+                first(BrokerModule::bridges));
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))

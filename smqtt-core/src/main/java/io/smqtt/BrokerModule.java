@@ -7,6 +7,7 @@ import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Bans;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
@@ -159,6 +160,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The bridges of this module. Asked once, before {@link #start}.
+     *
+     * @return the bridges; null if it has none
+     */
+    default @Nullable Bridges bridges() {
+        return null;
+    }
+
+    /**
      * The versions of retained messages, which are stored with them. Asked once, before the store is read.
      *
      * @return the versions; null if this module keeps none
@@ -203,6 +213,7 @@ public interface BrokerModule {
      * @param peerQueries questions to other nodes, for any thread at any time; null without a cluster
      * @param metrics the metrics and health checks of the broker; null without a module for them
      * @param management the state of the management port, for any thread at any time; null without one
+     * @param bridges the bridges of this node; null without any
      */
     record Core(
             Broker broker,
@@ -218,5 +229,6 @@ public interface BrokerModule {
             @Nullable Supplier<ClusterStatus> cluster,
             @Nullable PeerQueries peerQueries,
             @Nullable MetricsSource metrics,
-            @Nullable Supplier<ManagementStatus> management) {}
+            @Nullable Supplier<ManagementStatus> management,
+            @Nullable Bridges bridges) {}
 }

@@ -7,18 +7,22 @@ import io.netty.channel.ChannelOption;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionContents;
+import io.smqtt.spi.BridgeStatus;
 import io.smqtt.thread.AnyThread;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -36,18 +40,25 @@ final class Bridge {
     private final String clientId;
     private final TopicMap map;
     private final List<BridgeTopic> topics;
-    private final Disposable.Swap waiting = Disposables.swap();
+    private final BridgeCounts counts = new BridgeCounts();
 
     // guarded by this
     private boolean running;
+    private int attempts;
     private int failures;
     private int nextAddress;
+    private String address = "";
     private long upNanos;
     private boolean up;
+    private boolean ending;
     private boolean bridgeBit;
     private boolean reset;
+    private Instant since = Instant.now();
+    private @Nullable Disposable waiting;
     private @Nullable Channel channel;
+    private @Nullable BridgeHandler handler;
     private @Nullable String lastProblem;
+    private @Nullable String lastError;
 
     Bridge(String name, BridgeConfig config, byte @Nullable [] password, BrokerModule.Core core) {
         this.name = name;
@@ -89,35 +100,100 @@ final class Bridge {
         return topics;
     }
 
-    /** Begins to connect. */
+    BridgeCounts counts() {
+        return counts;
+    }
+
+    /** The state of the moment. */
+    synchronized BridgeStatus status() {
+        Session session = core.sessions().find(sessionId());
+        return new BridgeStatus(
+                name,
+                state(),
+                address,
+                since,
+                lastError,
+                session == null ? 0 : session.queuedCount(),
+                counts.sent(),
+                counts.receivedCount(),
+                counts.resent(),
+                session == null ? 0 : new SessionContents(session).dropped(),
+                counts.rttNanos());
+    }
+
+    private BridgeStatus.State state() {
+        if (!running) {
+            return BridgeStatus.State.STOPPED;
+        }
+        if (up) {
+            return BridgeStatus.State.CONNECTED;
+        }
+        return lastProblem == null ? BridgeStatus.State.CONNECTING : BridgeStatus.State.DISCONNECTED;
+    }
+
+    /** The client identifier at this broker. */
+    String sessionId() {
+        return InProcess.BRIDGE_PREFIX + name;
+    }
+
+    /** Begins to connect, if it does not do so. */
     synchronized void start() {
+        if (running) {
+            return;
+        }
         running = true;
-        attempt(Duration.ZERO);
+        since = Instant.now();
+        lastProblem = null;
+        failures = 0;
+        if (!ending) { // else when the former connection has ended
+            attempt(Duration.ZERO);
+        }
     }
 
     /** Connects no more; the connection ends with the broker's. */
     synchronized void drain() {
+        if (!running) {
+            return;
+        }
         running = false;
-        waiting.dispose();
+        since = Instant.now();
+        if (waiting != null) {
+            waiting.dispose();
+        }
     }
 
-    /** Ends the connection. */
+    /** Ends the connection, and connects no more. */
     synchronized void stop() {
         drain();
-        if (channel != null) {
-            channel.close();
+        if (channel != null && handler != null) {
+            ending = true;
+            handler.end(channel);
         }
+    }
+
+    /** Ends the connection, and begins a new one. */
+    synchronized void restart() {
+        stop();
+        start();
     }
 
     private synchronized void attempt(Duration delay) {
         if (!running) {
             return;
         }
-        String address = config.addresses().get(nextAddress % config.addresses().size());
-        waiting.replace(Mono.delay(delay, Schedulers.parallel())
+        int number = ++attempts;
+        String next = config.addresses().get(nextAddress % config.addresses().size());
+        address = next;
+        waiting = Mono.delay(delay, Schedulers.parallel())
                 .publishOn(Schedulers.boundedElastic())
-                .map(tick -> resolve(address))
-                .subscribe(target -> dial(address, target), error -> failed(address, problem(error))));
+                .map(tick -> resolve(next))
+                .subscribe(target -> dial(number, next, target), error -> unresolved(number, next, problem(error)));
+    }
+
+    private synchronized void unresolved(int number, String tried, String problem) {
+        if (number == attempts) {
+            failed(tried, problem);
+        }
     }
 
     /** Looks up a host. Blocks. */
@@ -137,19 +213,20 @@ final class Bridge {
         return message == null ? error.getClass().getSimpleName() : message;
     }
 
-    private synchronized void dial(String address, InetSocketAddress target) {
-        if (!running) {
+    private synchronized void dial(int number, String address, InetSocketAddress target) {
+        if (!running || number != attempts) {
             return;
         }
-        BridgeHandler handler = new BridgeHandler(this, address, target, bridgeBit, reset);
+        BridgeHandler dialling = new BridgeHandler(this, address, target, bridgeBit, reset);
         reset = false;
         ChannelFuture connecting = core.listeners()
                 .outgoing()
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
                         config.connectTimeout().toMillis())
-                .handler(handler)
+                .handler(dialling)
                 .connect(target);
         channel = connecting.channel();
+        handler = dialling;
         connecting.addListener(done -> {
             Throwable cause = done.cause();
             if (cause != null) {
@@ -161,6 +238,7 @@ final class Bridge {
     /** The other broker has accepted the connection, and our session is open. */
     synchronized void connected(String address) {
         up = true;
+        since = Instant.now();
         upNanos = System.nanoTime();
         lastProblem = null;
         LOG.info("bridge {} connected to {}", name, address);
@@ -178,18 +256,28 @@ final class Bridge {
     }
 
     /** The connection is closed as intended, and the next attempt is to be made at once. */
-    void again() {
+    synchronized void again() {
+        channel = null;
+        ending = false;
         attempt(Duration.ZERO);
     }
 
     /** An attempt has failed, or the connection has ended. */
     synchronized void failed(String address, String problem) {
-        if (!running) {
-            return;
-        }
         boolean wasUp = up;
         up = false;
         channel = null;
+        if (ending) { // by an operator, who may have started it again
+            ending = false;
+            attempt(Duration.ZERO);
+            return;
+        }
+        if (!running) {
+            return;
+        }
+        if (wasUp || lastProblem == null) {
+            since = Instant.now();
+        }
         if (wasUp && System.nanoTime() - upNanos >= STABLE.toNanos()) {
             failures = 0;
         }
@@ -208,6 +296,7 @@ final class Bridge {
                     jittered);
         }
         lastProblem = problem;
+        lastError = problem;
         attempt(Duration.ofMillis(jittered));
     }
 }

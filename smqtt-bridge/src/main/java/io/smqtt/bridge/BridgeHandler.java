@@ -3,6 +3,7 @@ package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
@@ -10,6 +11,7 @@ import io.netty.util.concurrent.Future;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.session.InProcess;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -61,6 +63,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean atOnce;
     private boolean reads;
     private boolean awaitsPing;
+    private long askedNanos;
 
     BridgeHandler(Bridge bridge, String address, InetSocketAddress target, boolean bridgeBit, boolean reset) {
         this.bridge = bridge;
@@ -85,6 +88,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     .writeByte(0x27)
                     .writeInt(Math.max(1, maximumPacket - bridge.map().growth()));
         }
+        askedNanos = System.nanoTime();
         context.writeAndFlush(Packets.connect(
                 context.alloc(),
                 v5 ? 5 : bridgeBit ? 0x84 : 4,
@@ -176,6 +180,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             if (type != CONNACK) {
                 throw new IllegalArgumentException("not a CONNACK");
             }
+            bridge.counts().answered(System.nanoTime() - askedNanos);
             body(packet);
             answered(context, RemoteLimits.read(packet, v5));
             return;
@@ -184,7 +189,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
             case PUBLISH -> arrived(context, packet, passed);
             case PUBACK, PUBREC, PUBREL, PUBCOMP -> acknowledgement(packet, passed, true);
             case SUBACK -> subscribed(packet);
-            case PINGRESP -> passed.writeBytes(Packets.PINGREQ);
+            case PINGRESP -> {
+                bridge.counts().answered(System.nanoTime() - askedNanos);
+                passed.writeBytes(Packets.PINGREQ);
+            }
             case DISCONNECT -> {
                 body(packet);
                 int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
@@ -232,6 +240,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     private void arrived(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
         if (Publish.pass(packet, v5, true, bridge.map()::in, true, passed)) {
+            bridge.counts().received();
             return;
         }
         int qos = Publish.qos(packet);
@@ -320,6 +329,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         RemoteLimits limits = remote;
         boolean retain = limits == null || limits.retainAvailable();
         if (Publish.pass(packet, true, v5, bridge.map()::out, retain, passed)) {
+            bridge.counts().sent(packet);
             return;
         }
         int qos = Publish.qos(packet);
@@ -406,10 +416,23 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         awaitsPing = true;
+        askedNanos = System.nanoTime();
         context.writeAndFlush(Unpooled.wrappedBuffer(Packets.PINGREQ));
     }
 
     // --- the end
+
+    /** Ends the connection in peace, so that the other broker does not take it for lost. */
+    @AnyThread
+    void end(Channel channel) {
+        channel.eventLoop().execute(() -> {
+            ChannelHandlerContext context = channel.pipeline().context(this);
+            if (context != null && channel.isActive()) {
+                context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
+            }
+            channel.close();
+        });
+    }
 
     private void close(ChannelHandlerContext context, String why) {
         if (problem == null) {

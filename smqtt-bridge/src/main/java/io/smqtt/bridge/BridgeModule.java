@@ -5,17 +5,20 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.Bridges;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The bridges of one broker. */
-final class BridgeModule implements BrokerModule {
+final class BridgeModule implements BrokerModule, Bridges {
 
     private final Map<String, BridgeConfig> configs;
     private final Map<String, byte[]> passwords;
@@ -53,9 +56,10 @@ final class BridgeModule implements BrokerModule {
 
     @Override
     public Mono<Void> start(Core core) {
-        bridges = configs.entrySet().stream()
-                .map(entry -> new Bridge(entry.getKey(), entry.getValue(), passwords.get(entry.getKey()), core))
-                .toList();
+        bridges = new TreeMap<>(configs)
+                .entrySet().stream()
+                        .map(entry -> new Bridge(entry.getKey(), entry.getValue(), passwords.get(entry.getKey()), core))
+                        .toList();
         return Mono.empty();
     }
 
@@ -73,6 +77,31 @@ final class BridgeModule implements BrokerModule {
     public Mono<Void> stop() {
         bridges.forEach(Bridge::stop);
         return Mono.empty();
+    }
+
+    @Override
+    public Bridges bridges() {
+        return this;
+    }
+
+    @Override
+    public List<BridgeStatus> status() {
+        return bridges.stream().map(Bridge::status).toList();
+    }
+
+    @Override
+    public boolean operate(String name, Operation operation) {
+        for (Bridge bridge : bridges) {
+            if (bridge.name().equals(name)) {
+                switch (operation) {
+                    case START -> bridge.start();
+                    case STOP -> bridge.stop();
+                    case RESTART -> bridge.restart();
+                }
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

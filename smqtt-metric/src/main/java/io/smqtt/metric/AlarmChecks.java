@@ -6,6 +6,8 @@ import io.smqtt.config.AlarmConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.metric.Alarms.Condition;
 import io.smqtt.spi.Alarm.Severity;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -49,6 +51,7 @@ final class AlarmChecks {
         heap();
         limits();
         cluster();
+        bridges();
         meters.backends()
                 .failing()
                 .forEach(name -> fail(
@@ -153,6 +156,21 @@ final class AlarmChecks {
                     "too_few_members",
                     status.reachableNodes() + " nodes can be reached, and cluster.min-members is "
                             + status.minMembers());
+        }
+    }
+
+    private void bridges() {
+        Bridges watched = core.bridges();
+        if (watched == null) {
+            return;
+        }
+        for (BridgeStatus bridge : watched.status()) {
+            if (bridge.state() == BridgeStatus.State.DISCONNECTED) {
+                fail(
+                        "bridge_down/" + bridge.name(),
+                        "bridges." + bridge.name() + " is not connected to " + bridge.address() + " since "
+                                + bridge.since() + ": " + bridge.lastError());
+            }
         }
     }
 

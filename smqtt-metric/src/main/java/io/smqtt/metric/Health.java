@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.thread.AnyThread;
@@ -23,6 +24,7 @@ final class Health {
     private volatile boolean draining;
     private volatile List<LoopProbe> loops = List.of();
     private volatile @Nullable Supplier<ClusterStatus> cluster;
+    private volatile @Nullable Bridges bridges;
 
     Health(StoreMeters store, BackendCounts backends) {
         this.store = store;
@@ -35,6 +37,10 @@ final class Health {
 
     void cluster(Supplier<ClusterStatus> status) {
         cluster = status;
+    }
+
+    void bridges(Bridges watched) {
+        bridges = watched;
     }
 
     void listening() {
@@ -82,6 +88,10 @@ final class Health {
         }
         // a detail only: other nodes have the same backends
         backends.states().forEach((name, working) -> checks.put("backend-" + name, working ? "up" : "down"));
+        Bridges dialled = bridges;
+        if (dialled != null) { // a detail only: clients can be served
+            dialled.status().forEach(bridge -> checks.put("bridge-" + bridge.name(), Tagged.of(bridge.state())));
+        }
         return new HealthReport(listening && !draining && healthy && together, checks);
     }
 }

@@ -15,6 +15,7 @@ import io.smqtt.routing.Router;
 import io.smqtt.session.DelayedMessages;
 import io.smqtt.session.Session;
 import io.smqtt.spi.Alarm;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
@@ -162,6 +163,11 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                     .executor()
                     .scheduleAtFixedRate(ofNodes::refresh, 0, 1, TimeUnit.SECONDS);
             health.cluster(cluster);
+        }
+        Bridges bridges = core.bridges();
+        if (bridges != null) {
+            BridgeMeters.bindTo(registry, bridges, core.config().bridges().keySet());
+            health.bridges(bridges);
         }
         Supplier<ManagementStatus> management = core.management();
         if (management != null) {

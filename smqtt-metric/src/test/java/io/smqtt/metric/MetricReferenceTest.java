@@ -50,7 +50,8 @@ class MetricReferenceTest {
             | `/health/live` | when an event loop has run nothing for 30 seconds |
             | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; from the beginning of a stop |
 
-            `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends.
+            `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
+            `connecting`, `disconnected` or `stopped`, and does not make the node unready either.
 
             `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
 
@@ -66,6 +67,7 @@ class MetricReferenceTest {
             | `heap_high` | warning | after a collection more than 90 % of the heap are in use |
             | `limit_near/<key>` | warning | 80 % (`management.alarms.limit-percent`) of a limit are in use: `max-connections`, `max-sessions`, `max-total-session-bytes`, `max-total-queued-bytes`, `max-retained-messages`, `max-retained-bytes`, and `max-bytes` of the store |
             | `peer_gone/<node>` | warning | a node of the cluster cannot be reached |
+            | `bridge_down/<name>` | critical | the bridge `<name>` has lost its connection, or an attempt to connect has failed; not one that an operator has stopped |
             | `backend_down/<name>` | critical | the backend `<name>` of `access.chain` fails: it is not asked, except for one request every few seconds |
             | `too_few_members` | critical | fewer nodes than `cluster.min-members` can be reached |
             | `certificate_expires/<block>` | warning, then critical | a certificate of `<block>.tls.certificate` expires within 14 days (`management.alarms.certificate-expiry`), or has expired. The files are read once an hour |
@@ -255,7 +257,7 @@ class MetricReferenceTest {
     }
 
     private static String document() {
-        try (ObservedBroker broker = ObservedBroker.in(SampleCluster.three())) {
+        try (ObservedBroker broker = ObservedBroker.in(SampleCluster.three(), SampleBridges.one())) {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().backendWorking("people", true);

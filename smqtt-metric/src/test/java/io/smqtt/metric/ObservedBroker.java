@@ -5,12 +5,14 @@ import io.smqtt.Broker;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.test.RawClient;
@@ -45,18 +47,31 @@ final class ObservedBroker implements AutoCloseable {
     }
 
     ObservedBroker(UnaryOperator<BrokerConfigBuilder> config, UnaryOperator<ManagementConfigBuilder> management) {
-        this(config, management, null);
+        this(config, management, null, null);
     }
 
     /** A broker that takes itself for a node of a cluster. */
     static ObservedBroker in(ClusterStatus cluster) {
-        return new ObservedBroker(builder -> builder, management -> management.sysInterval(Duration.ZERO), cluster);
+        return new ObservedBroker(
+                builder -> builder, management -> management.sysInterval(Duration.ZERO), cluster, null);
+    }
+
+    /** The same, with a bridge that is called {@code cloud}. */
+    static ObservedBroker in(ClusterStatus cluster, Bridges bridges) {
+        return new ObservedBroker(
+                builder -> builder.bridges(Map.of(
+                        "cloud",
+                        BridgeConfig.builder("cloud.example.com:1883", "a").build())),
+                management -> management.sysInterval(Duration.ZERO),
+                cluster,
+                bridges);
     }
 
     private ObservedBroker(
             UnaryOperator<BrokerConfigBuilder> config,
             UnaryOperator<ManagementConfigBuilder> management,
-            @Nullable ClusterStatus cluster) {
+            @Nullable ClusterStatus cluster,
+            @Nullable Bridges bridges) {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         BrokerConfigBuilder builder = BrokerConfig.builder()
                 .listeners(Map.of("tcp", tcp))
@@ -66,7 +81,7 @@ final class ObservedBroker implements AutoCloseable {
                 .management(management.apply(ManagementConfig.builder().port(0)).build());
         BrokerConfig built = config.apply(builder).build();
         module = MetricModule.create(built);
-        grabber = new CoreGrabber(cluster);
+        grabber = new CoreGrabber(cluster, bridges);
         broker = Objects.requireNonNull(Broker.builder()
                 .config(built)
                 .observer(module.observer())
@@ -85,10 +100,22 @@ final class ObservedBroker implements AutoCloseable {
     private static final class CoreGrabber implements BrokerModule {
 
         private final @Nullable ClusterStatus cluster;
+        private final @Nullable Bridges bridges;
         private volatile @Nullable Core core;
 
-        CoreGrabber(@Nullable ClusterStatus cluster) {
+        CoreGrabber(@Nullable ClusterStatus cluster, @Nullable Bridges bridges) {
             this.cluster = cluster;
+            this.bridges = bridges;
+        }
+
+        @Override
+        public String configurationKey() {
+            return "bridges";
+        }
+
+        @Override
+        public @Nullable Bridges bridges() {
+            return bridges;
         }
 
         @Override

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.smqtt.Broker;
+import io.smqtt.ClientDetails;
+import io.smqtt.config.AccessConfig;
+import io.smqtt.config.AnonymousAccess;
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.test.RawClient;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A broker on a free port, with at most one bridge, {@code cloud}. */
+final class DialledBroker implements AutoCloseable {
+
+    /** The client identifier of the bridge at the other broker. */
+    static final String ID = "bridge-under-test";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Broker broker;
+    private final @Nullable BridgeModule module;
+
+    private DialledBroker(int port, Map<String, BridgeConfig> bridges) {
+        ListenerConfig tcp =
+                ListenerConfig.tcp(port).toBuilder().host("127.0.0.1").build();
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of("tcp", tcp))
+                .access(AccessConfig.builder()
+                        .allowAnonymous(AnonymousAccess.TRUE)
+                        .build())
+                .bridges(bridges)
+                .build();
+        module = bridges.isEmpty() ? null : BridgeModule.of(config);
+        var builder = Broker.builder().config(config);
+        if (module != null) {
+            builder.module(module);
+        }
+        broker = Objects.requireNonNull(builder.start().block(PATIENCE));
+    }
+
+    static DialledBroker without(int port) {
+        return new DialledBroker(port, Map.of());
+    }
+
+    static DialledBroker with(BridgeConfig bridge) {
+        return new DialledBroker(0, Map.of("cloud", bridge));
+    }
+
+    int port() {
+        return Objects.requireNonNull(broker.listeners().get("tcp")).getPort();
+    }
+
+    BridgeModule module() {
+        return Objects.requireNonNull(module);
+    }
+
+    BridgeStatus status() {
+        return module().status().get(0);
+    }
+
+    RawClient client(String id) {
+        RawClient client =
+                RawClient.to(Objects.requireNonNull(broker.listeners().get("tcp")), ProtocolVersion.MQTT_5);
+        client.connect(id);
+        return client;
+    }
+
+    private Stream<ClientDetails> clients() {
+        return broker.clients()
+                .flatMap(client -> broker.client(client.identity().clientId()))
+                .toStream();
+    }
+
+    boolean isSubscribed(String filter) {
+        return clients()
+                .anyMatch(client -> client.subscriptions().stream()
+                        .anyMatch(one -> one.filter().equals(filter)));
+    }
+
+    /** The connections of bridges to this broker. */
+    List<InetSocketAddress> bridgesHere() {
+        return clients()
+                .filter(client -> client.info().connected())
+                .map(client -> client.info().identity())
+                .filter(client -> client.clientId().equals(ID))
+                .map(ClientIdentity::remoteAddress)
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        broker.close(Duration.ofSeconds(1)).block(PATIENCE);
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of a bridge of this node. Immutable. Counts begin with the broker.
+ *
+ * @param name its name in the configuration
+ * @param state what it does
+ * @param address host:port of the other broker, of the last or the present attempt; empty before the first one
+ * @param since when it began to be in this state
+ * @param lastError why the last connection ended or the last attempt failed; null if none did
+ * @param queued messages that wait for the other broker
+ * @param sent messages sent to it, without repetitions
+ * @param received messages received from it
+ * @param resent messages sent to it again because it had not acknowledged them
+ * @param dropped messages for it that were dropped: the queue was full, or they expired in it
+ * @param rttNanos the time to the other broker and back in nanoseconds, measured at CONNECT and at each PINGREQ; 0 if unknown
+ */
+public record BridgeStatus(
+        String name,
+        State state,
+        String address,
+        Instant since,
+        @Nullable String lastError,
+        long queued,
+        long sent,
+        long received,
+        long resent,
+        long dropped,
+        long rttNanos) {
+
+    /** What a bridge does. */
+    public enum State {
+        /** An operator has stopped it, or the broker has not started it yet. */
+        STOPPED,
+        /** It connects for the first time, or after an operator has started it. */
+        CONNECTING,
+        /** It is connected. */
+        CONNECTED,
+        /** It is not connected, and tries again and again. */
+        DISCONNECTED
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.Bridges;
+import io.smqtt.thread.AnyThread;
+import java.util.Collection;
+import java.util.function.ToDoubleFunction;
+
+/** Meters of the bridges of this node. The tag is a name of the configuration. Read when the registry is read. */
+@AnyThread
+final class BridgeMeters {
+
+    private final MeterRegistry registry;
+    private final Bridges bridges;
+
+    private BridgeMeters(MeterRegistry registry, Bridges bridges) {
+        this.registry = registry;
+        this.bridges = bridges;
+    }
+
+    /** Registers the meters of the bridges with these names. */
+    static void bindTo(MeterRegistry registry, Bridges bridges, Collection<String> names) {
+        names.forEach(new BridgeMeters(registry, bridges)::register);
+    }
+
+    private void register(String name) {
+        gauge(
+                "smqtt.bridge.connected",
+                "1 if the bridge is connected",
+                name,
+                status -> status.state() == BridgeStatus.State.CONNECTED ? 1 : 0);
+        gauge("smqtt.bridge.queued", "messages that wait for the other broker", name, BridgeStatus::queued);
+        Gauge.builder("smqtt.bridge.rtt", () -> value(name, status -> status.rttNanos() / 1e9))
+                .description("time to the other broker and back, measured at CONNECT and at each PINGREQ")
+                .baseUnit("seconds")
+                .tag("bridge", name)
+                .register(registry);
+        counter("smqtt.bridge.sent", "messages sent to the other broker", name, BridgeStatus::sent);
+        counter("smqtt.bridge.received", "messages received from the other broker", name, BridgeStatus::received);
+        counter(
+                "smqtt.bridge.resent",
+                "messages sent again because the other broker had not acknowledged them",
+                name,
+                BridgeStatus::resent);
+        counter(
+                "smqtt.bridge.dropped",
+                "messages for the other broker that were dropped, also counted in smqtt.messages.dropped",
+                name,
+                BridgeStatus::dropped);
+    }
+
+    private double value(String name, ToDoubleFunction<BridgeStatus> of) {
+        return bridges.status().stream()
+                .filter(status -> status.name().equals(name))
+                .mapToDouble(of)
+                .sum();
+    }
+
+    private void gauge(String name, String description, String bridge, ToDoubleFunction<BridgeStatus> of) {
+        Gauge.builder(name, () -> value(bridge, of))
+                .description(description)
+                .tag("bridge", bridge)
+                .register(registry);
+    }
+
+    private void counter(String name, String description, String bridge, ToDoubleFunction<BridgeStatus> of) {
+        FunctionCounter.builder(name, bridges, all -> value(bridge, of)) // refers to its object weakly
+                .description(description)
+                .tag("bridge", bridge)
+                .register(registry);
+    }
+}
