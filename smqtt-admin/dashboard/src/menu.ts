@@ -8,6 +8,7 @@ import { Account } from './pages/account'
 import { Api } from './pages/api'
 import { Audit } from './pages/audit'
 import { Bans } from './pages/bans'
+import { Bridges } from './pages/bridges'
 import { Clients } from './pages/clients'
 import { Cluster } from './pages/cluster'
 import { Configuration } from './pages/configuration'
@@ -37,6 +38,7 @@ export const MENU: Item[] = [
   { name: 'bans', title: 'bans', shown: may.look, page: Bans },
   { name: 'tool', title: 'tool', shown: () => true, page: Tool },
   { name: 'listeners', title: 'listeners', shown: may.look, page: Listeners },
+  { name: 'bridges', title: 'bridges', shown: may.look, page: Bridges },
   { name: 'cluster', title: 'cluster', shown: may.look, page: Cluster },
   { name: 'users', title: 'users', shown: may.administer, page: Users },
   { name: 'account', title: 'ownPassword', shown: may.haveAccount, page: Account },
