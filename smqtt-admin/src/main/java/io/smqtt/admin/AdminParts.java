@@ -16,6 +16,7 @@ import io.smqtt.admin.ban.BanPart;
 import io.smqtt.admin.ban.BanRoutes;
 import io.smqtt.admin.broker.AlarmRoutes;
 import io.smqtt.admin.broker.AnswerCacheRoutes;
+import io.smqtt.admin.broker.BridgeRoutes;
 import io.smqtt.admin.broker.ClientRoutes;
 import io.smqtt.admin.broker.DelayedRoutes;
 import io.smqtt.admin.broker.ListenerRoutes;
@@ -125,6 +126,7 @@ record AdminParts(
                 new DelayedRoutes(view, calls),
                 nodes,
                 new ListenerRoutes(view, calls),
+                new BridgeRoutes(view, calls),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),

@@ -15,6 +15,7 @@ import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.WaitingMessage;
 import io.smqtt.spi.Alarm;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
@@ -515,6 +516,16 @@ public final class BrokerView implements BrokerModule {
      */
     public Listeners listeners() {
         return core().listeners();
+    }
+
+    /**
+     * Describes the bridges, and starts and stops them.
+     *
+     * @return the bridges of the running broker; null if it has none
+     * @throws BrokerClosedException if none runs
+     */
+    public @Nullable Bridges bridges() {
+        return core().bridges();
     }
 
     /**

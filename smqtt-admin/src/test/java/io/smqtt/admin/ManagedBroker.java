@@ -11,6 +11,7 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.metric.MetricModule;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.PeerQueries;
 import java.io.IOException;
@@ -84,11 +85,19 @@ final class ManagedBroker implements AutoCloseable {
      *
      * @param status how the cluster looks, or null for none
      * @param peerQueries asks the other nodes, or null if that cannot be
+     * @param bridges the bridges of this node, or null if it has none
      */
-    record Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries) implements BrokerModule {
+    record Cluster(
+            @Nullable ClusterStatus status,
+            @Nullable PeerQueries peerQueries,
+            @Nullable Bridges bridges) implements BrokerModule {
 
         Cluster(@Nullable ClusterStatus status) {
             this(status, null);
+        }
+
+        Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries) {
+            this(status, peerQueries, null);
         }
 
         @Override

@@ -73,6 +73,15 @@ final class CtlCommand {
                                         new ListenerCommands.Stop(program),
                                         new ListenerCommands.Restart(program))),
                         group(
+                                "bridges",
+                                "Shows, stops and starts connections to other brokers.",
+                                List.of(
+                                        new BridgeCommands.All(program),
+                                        new BridgeCommands.Show(program),
+                                        new BridgeCommands.Start(program),
+                                        new BridgeCommands.Stop(program),
+                                        new BridgeCommands.Restart(program))),
+                        group(
                                 "users",
                                 "Shows and changes users of the API and the dashboard.",
                                 List.of(
