@@ -524,7 +524,7 @@ public final class BrokerView implements BrokerModule {
      * @return the bridges of the running broker; null if it has none
      * @throws BrokerClosedException if none runs
      */
-    public @Nullable Bridges bridges() {
+    public @Nullable Bridges bridgesHere() {
         return core().bridges();
     }
 

@@ -65,7 +65,7 @@ public final class BridgeRoutes implements RouteGroup {
     // --- on one node
 
     private List<Map<String, Object>> listHere() {
-        Bridges bridges = view.bridges();
+        Bridges bridges = view.bridgesHere();
         return bridges == null
                 ? List.of()
                 : bridges.status().stream().map(BridgeRoutes::fields).toList();
@@ -94,7 +94,7 @@ public final class BridgeRoutes implements RouteGroup {
     }
 
     private Mono<Map<String, Object>> operateHere(JsonFields question) {
-        Bridges bridges = view.bridges();
+        Bridges bridges = view.bridgesHere();
         Operation operation;
         try {
             operation = Operation.valueOf(question.text("operation"));
