@@ -42,6 +42,7 @@ public final class ConsumerOptions {
         private @Nullable String label;
         private @Nullable String durableName;
         private @Nullable Duration expiry;
+        private boolean localOnly;
         private Runnable whenSubscribed = () -> {};
 
         @Override
@@ -204,6 +205,17 @@ public final class ConsumerOptions {
     }
 
     /**
+     * Restricts the consumer to messages that were published to this node of a cluster, by clients or the application. Its subscription
+     * is not announced to other nodes, so that they send nothing for its sake, and each node can have a durable consumer of the same
+     * name. Retained messages come from all nodes. Not for a {@link #shared} consumer.
+     *
+     * @return options with that
+     */
+    public ConsumerOptions localOnly() {
+        return with(changed -> changed.localOnly = true);
+    }
+
+    /**
      * Sets a callback for the moment when the subscription is active: messages published from then on are received.
      *
      * @param action called once for each subscriber, on an event loop, before its first message; for a durable consumer when the
@@ -252,6 +264,10 @@ public final class ConsumerOptions {
 
     Overflow overflow() {
         return values.overflow;
+    }
+
+    boolean isLocalOnly() {
+        return values.localOnly;
     }
 
     @Nullable

@@ -74,6 +74,9 @@ final class Consumers {
         SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
         String group = options.shareName() != null ? options.shareName() : shared == null ? null : shared.shareName();
         TopicFilter filter = shared == null ? TopicFilter.of(clientFilter) : shared.filter();
+        if (group != null && options.isLocalOnly()) {
+            throw new IllegalArgumentException("a local consumer cannot be a member of a shared group");
+        }
         return new Messages(new Wish(filter, group, options, ready), automatic);
     }
 
@@ -161,7 +164,8 @@ final class Consumers {
 
     /** Removes a durable consumer of this node, and its messages. Fails if the store fails. */
     void remove(String name, MonoSink<Boolean> sink) {
-        Session session = parts.sessions().find(InProcess.PREFIX + name);
+        Session common = parts.sessions().find(InProcess.PREFIX + name);
+        Session session = common == null ? parts.sessions().find(InProcess.PREFIX + InProcess.LOCAL + name) : common;
         if (session == null) {
             sink.success(false);
             return;
@@ -189,9 +193,10 @@ final class Consumers {
         Place(Wish wish, @Nullable String name) {
             this.wish = wish;
             this.name = name;
-            this.identity =
-                    InProcess.identity(name == null ? UNNAMED + instance + '-' + number.incrementAndGet() : name);
-            this.directory = name == null ? ClientDirectory.LOCAL : parts.directory();
+            String own = name == null ? UNNAMED + instance + '-' + number.incrementAndGet() : name;
+            boolean local = wish.options.isLocalOnly();
+            this.identity = InProcess.identity(local ? InProcess.LOCAL + own : own);
+            this.directory = name == null || local ? ClientDirectory.LOCAL : parts.directory();
         }
 
         Consumer consumer(CoreSubscriber<? super ReceivedMessage> actual, boolean automatic) {

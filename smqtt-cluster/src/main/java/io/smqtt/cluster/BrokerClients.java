@@ -146,12 +146,12 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
         return order.iterator();
     }
 
-    /** Consumers of this process are not counted: they belong to this node. */
+    /** Consumers of this process and local bridges are not counted: they belong to this node. */
     private List<String> ids(Predicate<Session> which) {
         return registry.all().stream()
                 .filter(which)
                 .map(Session::id)
-                .filter(id -> !InProcess.isReserved(id))
+                .filter(id -> !InProcess.isReserved(id) && !InProcess.isLocalOnly(id))
                 .toList();
     }
 }

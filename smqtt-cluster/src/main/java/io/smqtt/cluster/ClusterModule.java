@@ -549,18 +549,16 @@ public final class ClusterModule implements BrokerModule {
 
         @Override
         public void added(Subscription subscription) {
-            if (!subscription.subscriber().isRelay()
+            Subscriber subscriber = subscription.subscriber();
+            if (InboundMessage.isFor(subscriber)
                     && !isOfThisNode(subscription.filter().value())) {
-                node.localChange(
-                        subscription.clientFilter(),
-                        1,
-                        subscription.subscriber().isDurable());
+                node.localChange(subscription.clientFilter(), 1, subscriber.isDurable());
             }
         }
 
         @Override
         public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
-            if (!subscriber.isRelay() && !isOfThisNode(filter.value())) {
+            if (InboundMessage.isFor(subscriber) && !isOfThisNode(filter.value())) {
                 String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
                 node.localChange(text, -1, subscriber.isDurable());
             }

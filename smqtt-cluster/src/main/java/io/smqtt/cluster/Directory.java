@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ReasonCode;
+import io.smqtt.session.InProcess;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
@@ -41,6 +42,9 @@ final class Directory implements ClientDirectory {
 
     @Override
     public Mono<Void> claim(ClientIdentity client, boolean cleanStart) {
+        if (InProcess.isLocalOnly(client.clientId())) { // other nodes may have the same name
+            return Mono.empty();
+        }
         return Mono.create(sink -> {
             ClusterNode running = node.get();
             if (running == null) {
@@ -64,7 +68,7 @@ final class Directory implements ClientDirectory {
     @Override
     public void settled(ClientIdentity client) {
         ClusterNode running = node.get();
-        if (running != null) {
+        if (running != null && !InProcess.isLocalOnly(client.clientId())) {
             execute(() -> running.clients().settled(client));
         }
     }

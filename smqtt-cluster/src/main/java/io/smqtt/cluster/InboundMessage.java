@@ -73,7 +73,12 @@ final class InboundMessage implements RouteTicket, RouteScope {
 
     @Override
     public boolean test(Subscriber subscriber) {
-        return !subscriber.isRelay();
+        return isFor(subscriber);
+    }
+
+    /** Whether a subscriber of this node gets messages of other nodes. */
+    static boolean isFor(Subscriber subscriber) {
+        return !subscriber.isRelay() && !subscriber.isLocalOnly();
     }
 
     @Override

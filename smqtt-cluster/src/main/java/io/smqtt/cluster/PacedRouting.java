@@ -87,7 +87,7 @@ final class PacedRouting {
         boolean room = true;
         for (int i = 0; i < matches.size(); i++) {
             Subscriber subscriber = matches.get(i).subscriber();
-            if (!subscriber.isRelay() && subscriber.isOnline() && !subscriber.hasRoom()) {
+            if (InboundMessage.isFor(subscriber) && subscriber.isOnline() && !subscriber.hasRoom()) {
                 if (waitedLong) {
                     stuck.add(subscriber);
                 }

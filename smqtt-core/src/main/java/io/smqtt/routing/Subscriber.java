@@ -106,6 +106,17 @@ public interface Subscriber {
     }
 
     /**
+     * Whether the subscriber gets only messages that were published to this node. Its subscriptions are not announced to other nodes.
+     * Never changes.
+     *
+     * @return false for a subscriber that gets messages of all nodes
+     */
+    @AnyThread
+    default boolean isLocalOnly() {
+        return false;
+    }
+
+    /**
      * Whether the subscriber retains payloads as long as it holds their messages ({@link io.smqtt.message.Payload#retain()}). Never changes.
      *
      * @return false for a subscriber that gets only payloads on the heap

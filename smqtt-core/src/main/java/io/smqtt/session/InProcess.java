@@ -21,6 +21,14 @@ public final class InProcess {
     /** The prefix of the names of bridges that this broker has opened. */
     public static final String BRIDGE_PREFIX = "$bridge/";
 
+    /** The prefix of the names of bridges that each node of a cluster has for itself. */
+    public static final String LOCAL_BRIDGE_PREFIX = BRIDGE_PREFIX + "local/";
+
+    /** What stands between {@link #PREFIX} and the name of a consumer that gets the messages of its own node only. */
+    public static final String LOCAL = "local/";
+
+    private static final String LOCAL_PREFIX = PREFIX + LOCAL;
+
     private static final InetSocketAddress HERE = InetSocketAddress.createUnresolved("in-process", 0);
     private static final String NO_LISTENER = "";
 
@@ -80,6 +88,28 @@ public final class InProcess {
      */
     public static boolean isClosedToClients(String clientId) {
         return isReserved(clientId) || clientId.startsWith(BRIDGE_PREFIX);
+    }
+
+    /**
+     * The name of a bridge.
+     *
+     * @param name its name in the configuration
+     * @param each whether each node of a cluster has it for itself
+     * @return its client identifier at this broker
+     */
+    public static String bridge(String name, boolean each) {
+        return (each ? LOCAL_BRIDGE_PREFIX : BRIDGE_PREFIX) + name;
+    }
+
+    /**
+     * Returns whether the owner of a name belongs to its node alone: it gets only messages that were published to this node, its
+     * subscriptions are not announced to other nodes, and other nodes can have the same name.
+     *
+     * @param clientId a client identifier
+     * @return true for the names of local bridges and local consumers
+     */
+    public static boolean isLocalOnly(String clientId) {
+        return clientId.startsWith(LOCAL_BRIDGE_PREFIX) || clientId.startsWith(LOCAL_PREFIX);
     }
 
     /**

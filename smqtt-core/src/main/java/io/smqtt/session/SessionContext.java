@@ -27,6 +27,12 @@ abstract class SessionContext extends GroupMember {
     @AnyThread
     public abstract boolean hasEnded();
 
+    @Override
+    @AnyThread
+    public final boolean isLocalOnly() {
+        return InProcess.isLocalOnly(id());
+    }
+
     /**
      * Runs a task on the session's event loop, also if the session moves to another one in the meantime.
      *
