@@ -45,9 +45,9 @@ class BridgeOperationsTest {
 
             here.publish("out/a", "1", 1);
             here.publish("out/b", "2", 0);
-            there.publish("in/a", "3", 1);
             there.expectPublish("out/a", "1");
             there.expectPublish("out/b", "2");
+            there.publish("in/a", "3", 1);
             here.expectPublish("in/a", "3");
 
             BridgeStatus status = local.status();
