@@ -124,7 +124,11 @@ final class BrokerAssembly {
         config.bridges()
                 .forEach((name, bridge) -> sessions.limit(
                         InProcess.BRIDGE_PREFIX + name,
-                        InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes())));
+                        InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes()),
+                        config.session().toBuilder()
+                                .dropPolicy(bridge.dropPolicy())
+                                .queueQos0(bridge.queueQos0())
+                                .build()));
         retained = sessions.retained();
         delayed = sessions.delay(config.delayed());
         directory = directory(builder);

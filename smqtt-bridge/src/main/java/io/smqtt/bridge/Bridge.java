@@ -3,25 +3,28 @@ package io.smqtt.bridge;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelOption;
 import io.smqtt.BrokerModule;
+import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionContents;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.thread.AnyThread;
-import java.net.InetAddress;
+import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -35,12 +38,19 @@ final class Bridge {
 
     private final String name;
     private final BridgeConfig config;
-    private final byte @Nullable [] password;
+    private final BridgeFiles files;
     private final BrokerModule.Core core;
     private final String clientId;
     private final TopicMap map;
     private final List<BridgeTopic> topics;
+    private final List<BridgeAddress> addresses;
+    private final String brokerId;
+    private final Dialler dialler;
+    private final @Nullable StateTopic state;
     private final BridgeCounts counts = new BridgeCounts();
+    private final LogLimiter drops = new LogLimiter(LOG, Level.WARN, 1);
+    private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
+    private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
     // guarded by this
     private boolean running;
@@ -53,22 +63,37 @@ final class Bridge {
     private boolean ending;
     private boolean bridgeBit;
     private boolean reset;
+    private boolean remoteState;
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
     private @Nullable Channel channel;
     private @Nullable BridgeHandler handler;
     private @Nullable String lastProblem;
     private @Nullable String lastError;
+    private long queueDrops;
 
-    Bridge(String name, BridgeConfig config, byte @Nullable [] password, BrokerModule.Core core) {
+    /**
+     * Creates a bridge.
+     *
+     * @param brokerId identifies this broker in {@code smqtt-hops}
+     */
+    Bridge(String name, BridgeConfig config, BridgeFiles files, BrokerModule.Core core, String brokerId) {
         this.name = name;
         this.config = config;
-        this.password = password;
+        this.files = files;
         this.core = core;
         this.clientId = config.clientId().isEmpty() ? HostName.read() + "." + name : config.clientId();
         this.topics = config.parsedTopics();
+        this.addresses = config.parsedAddresses();
         this.map = new TopicMap(topics);
         this.bridgeBit = config.tryPrivate() && !config.isV5();
+        this.brokerId = brokerId;
+        this.state = config.notifications() == BridgeConfig.Notifications.NONE
+                ? null
+                : new StateTopic(core, StateTopic.name(clientId));
+        this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
+        this.dialler = new Dialler(
+                files.tls(), config.connectTimeout(), core.config().limits().maxPacketBytes());
     }
 
     String name() {
@@ -85,7 +110,7 @@ final class Bridge {
     }
 
     byte @Nullable [] password() {
-        return password;
+        return files.password();
     }
 
     BrokerModule.Core core() {
@@ -104,6 +129,30 @@ final class Bridge {
         return counts;
     }
 
+    /** Whether messages that go in circles are found. */
+    boolean countsHops() {
+        return config.isV5() && config.hopLimit() > 0;
+    }
+
+    /** A new check of messages that go in circles, for those that leave or arrive; null if there is none. */
+    @Nullable
+    HopCheck hopCheck(boolean leaving) {
+        return countsHops() ? new HopCheck(brokerId, config.hopLimit(), leaving) : null;
+    }
+
+    /** Whether the retained messages of a topic that goes out have not been asked for yet. Once true, then false. */
+    boolean wantsRetained(BridgeTopic topic) {
+        return awaitRetained.remove(topic.local());
+    }
+
+    /** Opens the session, in which messages wait from now on. */
+    Mono<Void> open() {
+        publishState(false);
+        return BridgeSession.open(core, name, topics)
+                .doOnNext(awaitRetained::addAll)
+                .then();
+    }
+
     /** The state of the moment. */
     synchronized BridgeStatus status() {
         Session session = core.sessions().find(sessionId());
@@ -117,7 +166,7 @@ final class Bridge {
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
-                session == null ? 0 : new SessionContents(session).dropped(),
+                counts.notSentCount() + (session == null ? 0 : new SessionContents(session).dropped()),
                 counts.rttNanos());
     }
 
@@ -134,6 +183,12 @@ final class Bridge {
     /** The client identifier at this broker. */
     String sessionId() {
         return InProcess.BRIDGE_PREFIX + name;
+    }
+
+    private void publishState(boolean connected) {
+        if (state != null) {
+            state.publish(connected ? "1" : "0");
+        }
     }
 
     /** Begins to connect, if it does not do so. */
@@ -182,72 +237,65 @@ final class Bridge {
             return;
         }
         int number = ++attempts;
-        String next = config.addresses().get(nextAddress % config.addresses().size());
-        address = next;
+        BridgeAddress next = addresses.get(nextAddress % addresses.size());
+        int ofHost = nextAddress / addresses.size();
+        address = next.text();
         waiting = Mono.delay(delay, Schedulers.parallel())
                 .publishOn(Schedulers.boundedElastic())
-                .map(tick -> resolve(next))
-                .subscribe(target -> dial(number, next, target), error -> unresolved(number, next, problem(error)));
+                .map(tick -> Dialler.resolve(next, ofHost))
+                .subscribe(target -> dial(number, next, target), error -> unresolved(number, next, error));
     }
 
-    private synchronized void unresolved(int number, String tried, String problem) {
+    private synchronized void unresolved(int number, BridgeAddress tried, Throwable error) {
         if (number == attempts) {
-            failed(tried, problem);
+            failed(tried.text(), FailureText.of(error));
         }
     }
 
-    /** Looks up a host. Blocks. */
-    private static InetSocketAddress resolve(String address) {
-        int colon = address.lastIndexOf(':');
-        String host = address.substring(0, colon);
-        String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-        try {
-            return new InetSocketAddress(InetAddress.getByName(plain), Integer.parseInt(address.substring(colon + 1)));
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("the name " + plain + " does not resolve", e);
-        }
-    }
-
-    private static String problem(Throwable error) {
-        String message = error.getMessage();
-        return message == null ? error.getClass().getSimpleName() : message;
-    }
-
-    private synchronized void dial(int number, String address, InetSocketAddress target) {
+    private synchronized void dial(int number, BridgeAddress next, InetSocketAddress target) {
         if (!running || number != attempts) {
             return;
         }
-        BridgeHandler dialling = new BridgeHandler(this, address, target, bridgeBit, reset);
+        BridgeHandler dialling =
+                new BridgeHandler(this, next, target, bridgeBit, reset, remoteState ? StateTopic.name(clientId) : null);
         reset = false;
-        ChannelFuture connecting = core.listeners()
-                .outgoing()
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
-                        config.connectTimeout().toMillis())
-                .handler(dialling)
-                .connect(target);
+        ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;
         connecting.addListener(done -> {
             Throwable cause = done.cause();
             if (cause != null) {
-                failed(address, problem(cause));
+                failed(next.text(), FailureText.of(cause));
             }
         });
     }
 
     /** The other broker has accepted the connection, and our session is open. */
-    synchronized void connected(String address) {
+    synchronized void connected(String to) {
         up = true;
+        publishState(true);
         since = Instant.now();
         upNanos = System.nanoTime();
         lastProblem = null;
-        LOG.info("bridge {} connected to {}", name, address);
+        if (changes.allows("bridge " + name + " connected to " + to)) {
+            LOG.info("bridge {} connected to {}", name, to);
+        }
     }
 
     /** The other broker does not know the bridge bit: asks again without it, at once. */
-    synchronized void withoutBridgeBit(String address) {
+    synchronized void withoutBridgeBit(String at) {
         bridgeBit = false;
-        LOG.info("bridge {}: {} does not know the bridge bit, connecting without it", name, address);
+        LOG.info("bridge {}: {} does not know the bridge bit, connecting without it", name, at);
+    }
+
+    /** The other broker takes no retained message or not this topic: asks again without a will, at once. */
+    synchronized void withoutRemoteState(String at, String refusal) {
+        remoteState = false;
+        LOG.warn(
+                "bridge {}: {} does not take the state of the connection, connecting without it: {}",
+                name,
+                at,
+                refusal);
     }
 
     /** The session at the other broker is of no use: the next attempt begins a new one. */
@@ -263,10 +311,13 @@ final class Bridge {
     }
 
     /** An attempt has failed, or the connection has ended. */
-    synchronized void failed(String address, String problem) {
+    synchronized void failed(String tried, String problem) {
         boolean wasUp = up;
         up = false;
         channel = null;
+        if (wasUp) {
+            publishState(false);
+        }
         if (ending) { // by an operator, who may have started it again
             ending = false;
             attempt(Duration.ZERO);
@@ -286,17 +337,39 @@ final class Bridge {
         long delay = Math.min(longest, config.minDelay().toMillis() << Math.min(failures, 20));
         failures++;
         long jittered = delay - ThreadLocalRandom.current().nextLong(delay / 2 + 1);
-        if (wasUp || !problem.equals(lastProblem)) {
+        boolean told = wasUp ? changes.allows("bridge " + name + ": " + problem) : !problem.equals(lastProblem);
+        if (told) {
             LOG.warn(
                     "bridge {} is {} {}: {}; next attempt in {} ms",
                     name,
                     wasUp ? "no longer connected to" : "not connected to",
-                    address,
+                    tried,
                     problem,
                     jittered);
         }
         lastProblem = problem;
         lastError = problem;
         attempt(Duration.ofMillis(jittered));
+    }
+
+    /** Logs how many messages were dropped from the queue since the last call. */
+    synchronized void logQueueDrops() {
+        Session session = core.sessions().find(sessionId());
+        long dropped = session == null ? 0 : new SessionContents(session).dropped();
+        if (dropped > queueDrops && session != null) {
+            LOG.warn(
+                    "bridge {}: {} messages were dropped because the queue is full, or they expired in it; {} wait",
+                    name,
+                    dropped - queueDrops,
+                    session.queuedCount());
+        }
+        queueDrops = dropped;
+    }
+
+    /** Logs that messages are not passed on, once a minute for each cause. */
+    void logDropped(DropCause cause, String side, String other, String topic) {
+        if (drops.allows("bridge " + name + ": " + cause)) {
+            LOG.warn("bridge {}: a message {} {} is dropped, topic {}: {}", name, side, other, topic, cause.text());
+        }
     }
 }

@@ -3,28 +3,38 @@ package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
 import io.smqtt.thread.AnyThread;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What a bridge has forwarded since the start of the broker. */
 @AnyThread
 final class BridgeCounts {
 
-    private static final int DUPLICATE = 8;
-
     private final LongAdder sent = new LongAdder();
     private final LongAdder received = new LongAdder();
     private final LongAdder resent = new LongAdder();
+    private final AtomicLongArray notSent = new AtomicLongArray(DropCause.values().length);
+    private final AtomicLongArray notTaken = new AtomicLongArray(DropCause.values().length);
     private volatile long rttNanos;
 
     /** Counts a PUBLISH to the other broker. */
     void sent(ByteBuf packet) {
-        boolean again = (packet.getByte(packet.readerIndex()) & DUPLICATE) != 0;
-        (again ? resent : sent).increment();
+        (Packets.isRepeated(packet) ? resent : sent).increment();
     }
 
     /** Counts a PUBLISH from the other broker. */
     void received() {
         received.increment();
+    }
+
+    /** Counts a message for the other broker that is not sent. */
+    void notSent(DropCause cause) {
+        notSent.incrementAndGet(cause.ordinal());
+    }
+
+    /** Counts a message of the other broker that is not published here. */
+    void notTaken(DropCause cause) {
+        notTaken.incrementAndGet(cause.ordinal());
     }
 
     /** Keeps the time that an answer of the other broker took. */
@@ -42,6 +52,25 @@ final class BridgeCounts {
 
     long receivedCount() {
         return received.sum();
+    }
+
+    /** Messages for the other broker that were not sent, for a cause. */
+    long notSentCount(DropCause cause) {
+        return notSent.get(cause.ordinal());
+    }
+
+    /** Messages of the other broker that were not published here, for a cause. */
+    long notTakenCount(DropCause cause) {
+        return notTaken.get(cause.ordinal());
+    }
+
+    /** Messages for the other broker that were not sent, for all causes. */
+    long notSentCount() {
+        long sum = 0;
+        for (DropCause cause : DropCause.values()) {
+            sum += notSentCount(cause);
+        }
+        return sum;
     }
 
     /** The time of the last answer in nanoseconds; 0 if there was none. */

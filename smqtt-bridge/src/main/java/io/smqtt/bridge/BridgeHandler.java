@@ -7,7 +7,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.CodecException;
+import io.netty.handler.codec.http.websocketx.WebSocketHandshakeException;
 import io.netty.util.concurrent.Future;
+import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.session.InProcess;
@@ -17,12 +20,13 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stands between the socket of a bridge and our own connection on the same channel. To the other broker it is a client; to our broker it
+ * Stands between the transport of a bridge and our own connection on the same channel. To the other broker it is a client; to our broker it
  * is the client {@code $bridge/<name>} with MQTT 5.0 and a session that does not expire. After both have accepted it, it passes packets on,
  * with other topic names and in the other version. Packet identifiers stay the same, so all state of the message flows is in the two
  * sessions, and an acknowledgement of one broker is that of the other.
@@ -31,41 +35,53 @@ import org.slf4j.LoggerFactory;
 final class BridgeHandler extends ChannelDuplexHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(BridgeHandler.class);
-    private static final int CONNACK = 2;
-    private static final int PUBLISH = 3;
-    private static final int PUBACK = 4;
-    private static final int PUBREC = 5;
-    private static final int PUBREL = 6;
-    private static final int PUBCOMP = 7;
-    private static final int SUBACK = 9;
-    private static final int PINGRESP = 13;
-    private static final int DISCONNECT = 14;
     private static final int FOREVER = -1;
-    private static final int TOPIC_NAME_INVALID = 0x90;
+    private static final int PACE_MILLIS = 5;
 
-    /** Options of a SUBSCRIBE of MQTT 5.0: No Local, Retain As Published, retained messages for new subscriptions only. */
-    private static final int OPTIONS = 4 | 8 | 1 << 4;
+    /** Options of a SUBSCRIBE of MQTT 5.0: No Local, Retain As Published. */
+    private static final int OPTIONS = 4 | 8;
+
+    /** The option of a SUBSCRIBE by which retained messages come for a new subscription only. */
+    private static final int RETAINED_IF_NEW = 1 << 4;
 
     private final Bridge bridge;
     private final BridgeConfig config;
-    private final String address;
+    private final BridgeAddress address;
     private final InetSocketAddress target;
     private final boolean bridgeBit;
     private final boolean reset;
     private final boolean v5;
     private final int maximumPacket;
+    private final @Nullable String stateTopic;
+    private final @Nullable Pacer pacer;
     private @Nullable ByteBuf incoming;
     private @Nullable ByteBuf outgoing;
     private @Nullable RemoteLimits remote;
+    private @Nullable Crossing crossing;
     private @Nullable String problem;
     private @Nullable Future<?> timer;
     private boolean up;
     private boolean atOnce;
     private boolean reads;
     private boolean awaitsPing;
+    private boolean asked;
+    private boolean paceScheduled;
     private long askedNanos;
 
-    BridgeHandler(Bridge bridge, String address, InetSocketAddress target, boolean bridgeBit, boolean reset) {
+    /**
+     * Creates the handler of one connection.
+     *
+     * @param bridgeBit whether the bridge bit is set in the CONNECT
+     * @param reset whether the session at the other broker begins anew
+     * @param stateTopic where the other broker publishes whether the bridge is connected; null if it does not
+     */
+    BridgeHandler(
+            Bridge bridge,
+            BridgeAddress address,
+            InetSocketAddress target,
+            boolean bridgeBit,
+            boolean reset,
+            @Nullable String stateTopic) {
         this.bridge = bridge;
         this.config = bridge.config();
         this.address = address;
@@ -73,6 +89,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
         this.bridgeBit = bridgeBit;
         this.reset = reset;
         this.v5 = config.isV5();
+        this.stateTopic = stateTopic;
+        this.pacer = config.maxRate() > 0 ? new Pacer(config.maxRate(), System.nanoTime()) : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
     }
 
@@ -88,6 +106,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     .writeByte(0x27)
                     .writeInt(Math.max(1, maximumPacket - bridge.map().growth()));
         }
+        asked = true;
         askedNanos = System.nanoTime();
         context.writeAndFlush(Packets.connect(
                 context.alloc(),
@@ -96,6 +115,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 (int) config.keepAlive().toSeconds(),
                 properties,
                 bridge.clientId(),
+                stateTopic,
                 config.username(),
                 bridge.password()));
         timer = context.executor()
@@ -134,7 +154,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 length = next(all);
             }
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-            close(context, "it sends something that is not MQTT");
+            close(context, "it sends something that is not MQTT, or that no broker may send");
         }
         if (all.isReadable() && problem == null) {
             incoming = context.alloc()
@@ -151,6 +171,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     /** The length of the next packet, or -1 if it is not complete. */
     private int next(ByteBuf bytes) {
+        if (crossing == null && bytes.isReadable() && Packets.type(bytes) != Packets.CONNACK) {
+            throw new IllegalArgumentException("not a CONNACK");
+        }
         int length = Packets.length(bytes);
         if (length > maximumPacket) {
             throw new IllegalArgumentException("a packet is too large");
@@ -175,26 +198,25 @@ final class BridgeHandler extends ChannelDuplexHandler {
     }
 
     private void received(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
-        int type = packet.getUnsignedByte(packet.readerIndex()) >> 4;
-        if (remote == null) {
-            if (type != CONNACK) {
-                throw new IllegalArgumentException("not a CONNACK");
-            }
+        int type = Packets.type(packet);
+        Crossing between = crossing;
+        if (between == null) {
             bridge.counts().answered(System.nanoTime() - askedNanos);
-            body(packet);
+            Packets.body(packet);
             answered(context, RemoteLimits.read(packet, v5));
             return;
         }
         switch (type) {
-            case PUBLISH -> arrived(context, packet, passed);
-            case PUBACK, PUBREC, PUBREL, PUBCOMP -> acknowledgement(packet, passed, true);
-            case SUBACK -> subscribed(packet);
-            case PINGRESP -> {
+            case Packets.PUBLISH -> between.arrived(context, packet, passed);
+            case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP ->
+                between.acknowledged(packet, passed);
+            case Packets.SUBACK -> subscribed(packet);
+            case Packets.PINGRESP -> {
                 bridge.counts().answered(System.nanoTime() - askedNanos);
                 passed.writeBytes(Packets.PINGREQ);
             }
-            case DISCONNECT -> {
-                body(packet);
+            case Packets.DISCONNECT_TYPE -> {
+                Packets.body(packet);
                 int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
                 close(
                         context,
@@ -205,15 +227,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
-    private static void body(ByteBuf packet) {
-        packet.skipBytes(1);
-        Packets.readVarInt(packet);
-    }
-
     private void answered(ChannelHandlerContext context, RemoteLimits answer) {
         if (answer.reason() != 0) {
             if (bridgeBit && answer.reason() == 1) {
-                bridge.withoutBridgeBit(address);
+                bridge.withoutBridgeBit(address.text());
+                atOnce = true;
+            } else if (stateTopic != null && answer.refusesWill()) {
+                bridge.withoutRemoteState(address.text(), answer.refusal());
                 atOnce = true;
             }
             close(context, answer.refusal());
@@ -226,53 +246,25 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         remote = answer;
+        crossing = new Crossing(bridge, address.text(), answer, maximumPacket);
         bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
         ByteBuf properties = context.alloc().buffer();
         properties.writeByte(0x11).writeInt(FOREVER);
-        properties.writeByte(0x21).writeShort(Math.max(1, answer.receiveMaximum()));
-        if (answer.maximumPacketSize() > 0) {
-            long own = Math.max(64, answer.maximumPacketSize() - bridge.map().growth());
-            properties.writeByte(0x27).writeInt((int) own);
-        }
+        properties.writeByte(0x21).writeShort(answer.receiveMaximum());
         String id = InProcess.BRIDGE_PREFIX + bridge.name();
-        context.fireChannelRead(Packets.connect(context.alloc(), 5, false, 0, properties, id, "", null));
-    }
-
-    private void arrived(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
-        if (Publish.pass(packet, v5, true, bridge.map()::in, true, passed)) {
-            bridge.counts().received();
-            return;
-        }
-        int qos = Publish.qos(packet);
-        if (qos > 0) { // not one of our topics any more: the other broker need not keep it
-            ByteBuf answer = context.alloc().buffer(4);
-            answer.writeByte(qos == 1 ? 0x40 : 0x50).writeByte(2).writeShort(Publish.packetId(packet));
-            context.writeAndFlush(answer);
-        }
-    }
-
-    private void acknowledgement(ByteBuf packet, ByteBuf to, boolean withReason) {
-        int header = packet.readUnsignedByte();
-        Packets.readVarInt(packet);
-        int id = packet.readUnsignedShort();
-        int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
-        boolean written = withReason && reason != 0;
-        to.writeByte(header).writeByte(written ? 3 : 2).writeShort(id);
-        if (written) {
-            to.writeByte(reason);
-        }
+        context.fireChannelRead(Packets.connect(context.alloc(), 5, false, 0, properties, id, null, "", null));
     }
 
     private void subscribed(ByteBuf packet) {
         int reason = packet.getUnsignedByte(packet.writerIndex() - 1);
-        body(packet);
+        Packets.body(packet);
         int number = Packets.OWN_ID - packet.readUnsignedShort();
         List<BridgeTopic> topics = bridge.topics();
         if (reason >= 0x80 && number >= 0 && number < topics.size()) {
             LOG.warn(
                     "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
                     bridge.name(),
-                    address,
+                    address.text(),
                     topics.get(number).remote(),
                     String.format("0x%02x", reason));
         }
@@ -282,7 +274,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
-        ByteBuf bytes = (ByteBuf) message;
+        if (!(message instanceof ByteBuf bytes)) { // of the WebSocket handshake
+            context.write(message, promise);
+            return;
+        }
         ByteBuf all = bytes;
         if (outgoing != null) {
             all = outgoing.writeBytes(bytes);
@@ -290,9 +285,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
             outgoing = null;
         }
         ByteBuf passed = context.alloc().buffer(all.readableBytes() + 64);
+        ByteBuf answers = context.alloc().buffer(0);
         int length = Packets.length(all);
         while (length > 0 && all.readableBytes() >= length) {
-            sent(context, all.readSlice(length), passed);
+            sent(context, all.readSlice(length), passed, answers);
             length = Packets.length(all);
         }
         if (all.isReadable()) {
@@ -301,23 +297,41 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     .writeBytes(all);
         }
         all.release();
+        if (pacer != null) {
+            pace(context, pacer, passed);
+        }
+        if (answers.isReadable()) {
+            context.executor().execute(() -> inject(context, answers));
+        } else {
+            answers.release();
+        }
         context.write(passed, promise);
     }
 
-    private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
-        int type = packet.getUnsignedByte(packet.readerIndex()) >> 4;
-        switch (type) {
-            case CONNACK -> {
-                body(packet);
+    private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+        Crossing between = crossing;
+        switch (Packets.type(packet)) {
+            case Packets.CONNACK -> {
+                Packets.body(packet);
                 boolean present = packet.readByte() != 0;
                 int reason = packet.readUnsignedByte();
                 context.executor().execute(() -> opened(context, present, reason));
             }
-            case PUBLISH -> leaving(context, packet, passed);
-            case PUBACK, PUBREC, PUBREL, PUBCOMP -> acknowledgement(packet, passed, v5);
-            case DISCONNECT -> {
+            case Packets.PUBLISH -> {
+                if (between != null && pacer != null) {
+                    paced(context, between, pacer, packet, answers);
+                } else if (between != null) {
+                    between.leaving(packet, passed, answers);
+                }
+            }
+            case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP -> {
+                if (between != null) {
+                    between.acknowledging(packet, passed, answers);
+                }
+            }
+            case Packets.DISCONNECT_TYPE -> {
                 passed.writeBytes(Packets.DISCONNECT);
-                body(packet);
+                Packets.body(packet);
                 int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
                 problem = String.format("this broker has ended it with reason 0x%02x", reason);
             }
@@ -325,19 +339,38 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
-    private void leaving(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
-        RemoteLimits limits = remote;
-        boolean retain = limits == null || limits.retainAvailable();
-        if (Publish.pass(packet, true, v5, bridge.map()::out, retain, passed)) {
-            bridge.counts().sent(packet);
+    private static void paced(
+            ChannelHandlerContext context, Crossing between, Pacer pacer, ByteBuf packet, ByteBuf answers) {
+        if (Packets.qos(packet) == 0 && pacer.isFull()) {
+            between.tooFast(packet);
             return;
         }
-        int qos = Publish.qos(packet);
-        if (qos > 0) { // stored under a former configuration
-            ByteBuf answer = context.alloc().buffer(5);
-            answer.writeByte(qos == 1 ? 0x40 : 0x50).writeByte(3).writeShort(Publish.packetId(packet));
-            answer.writeByte(TOPIC_NAME_INVALID);
-            context.executor().execute(() -> inject(context, answer));
+        ByteBuf one = context.alloc().buffer(packet.readableBytes() + 64);
+        between.leaving(packet, one, answers);
+        if (one.isReadable()) {
+            pacer.add(one);
+        } else {
+            one.release();
+        }
+    }
+
+    /** Writes the packets whose time has come, and comes back for the rest. */
+    private void pace(ChannelHandlerContext context, Pacer by, ByteBuf out) {
+        by.drainTo(out, System.nanoTime());
+        if (!by.isEmpty() && !paceScheduled) {
+            paceScheduled = true;
+            context.executor()
+                    .schedule(
+                            () -> {
+                                paceScheduled = false;
+                                if (context.channel().isActive()) {
+                                    ByteBuf due = context.alloc().buffer();
+                                    pace(context, by, due);
+                                    context.writeAndFlush(due);
+                                }
+                            },
+                            PACE_MILLIS,
+                            TimeUnit.MILLISECONDS);
         }
     }
 
@@ -359,36 +392,54 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, "");
             return;
         }
-        ByteBuf own = context.alloc().buffer();
-        ByteBuf others = context.alloc().buffer();
-        for (int i = 0; i < bridge.topics().size(); i++) {
-            BridgeTopic topic = bridge.topics().get(i);
-            int id = Packets.OWN_ID - i;
-            if (topic.out()) {
-                int qos = Math.min(topic.qos(), limits.maximumQos());
-                append(
-                        own,
-                        Packets.subscribe(
-                                context.alloc(), true, id, topic.local().value(), qos | OPTIONS));
-            }
-            if (topic.in()) {
-                int options = topic.qos() | (v5 ? OPTIONS : 0);
-                append(
-                        others,
-                        Packets.subscribe(
-                                context.alloc(), v5, id, topic.remote().value(), options));
-            }
+        ByteBuf first = subscriptionsThere(context, limits);
+        if (stateTopic != null && limits.retainAvailable()) {
+            Packets.publishConnected(first, v5, stateTopic);
         }
-        context.writeAndFlush(others);
+        context.writeAndFlush(first);
         up = true;
         startPings(context, limits);
-        bridge.connected(address);
-        inject(context, own);
+        bridge.connected(address.text());
+        inject(context, subscriptionsHere(context));
     }
 
-    private static void append(ByteBuf to, ByteBuf packet) {
-        to.writeBytes(packet);
-        packet.release();
+    private ByteBuf subscriptionsHere(ChannelHandlerContext context) {
+        ByteBuf packets = context.alloc().buffer();
+        for (int i = 0; i < bridge.topics().size(); i++) {
+            BridgeTopic topic = bridge.topics().get(i);
+            if (topic.out()) {
+                int id = Packets.OWN_ID - i;
+                int retained = bridge.wantsRetained(topic) ? 0 : RETAINED_IF_NEW;
+                Packets.subscribe(packets, true, id, topic.local().value(), topic.qos() | OPTIONS | retained);
+            }
+        }
+        return packets;
+    }
+
+    private ByteBuf subscriptionsThere(ChannelHandlerContext context, RemoteLimits limits) {
+        ByteBuf packets = context.alloc().buffer();
+        for (int i = 0; i < bridge.topics().size(); i++) {
+            BridgeTopic topic = bridge.topics().get(i);
+            if (!topic.in()) {
+                continue;
+            }
+            if (topic.remote().hasWildcard() && !limits.wildcardsAvailable()) {
+                LOG.warn(
+                        "bridge {}: {} has no wildcard subscriptions; nothing comes in by {}",
+                        bridge.name(),
+                        address.text(),
+                        topic.remote());
+                continue;
+            }
+            int id = Packets.OWN_ID - i;
+            Packets.subscribe(
+                    packets, v5, id, topic.remote().value(), topic.qos() | (v5 ? OPTIONS | RETAINED_IF_NEW : 0));
+        }
+        if (bridge.countsHops()) {
+            int id = Packets.OWN_ID - bridge.topics().size();
+            Packets.subscribe(packets, true, id, BridgeModule.ID_TOPIC, OPTIONS);
+        }
+        return packets;
     }
 
     private static void inject(ChannelHandlerContext context, ByteBuf bytes) {
@@ -427,7 +478,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     void end(Channel channel) {
         channel.eventLoop().execute(() -> {
             ChannelHandlerContext context = channel.pipeline().context(this);
-            if (context != null && channel.isActive()) {
+            if (context != null && channel.isActive() && asked) {
                 context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
             }
             channel.close();
@@ -460,11 +511,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
             outgoing.release();
             outgoing = null;
         }
+        if (pacer != null) {
+            pacer.clear();
+        }
         if (atOnce) {
             bridge.again();
         } else {
             bridge.failed(
-                    address,
+                    address.text(),
                     problem != null
                             ? problem
                             : up ? "it has closed the connection" : "it has closed the connection before CONNACK");
@@ -473,9 +527,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (!(cause instanceof IOException)) {
+        boolean ofPeer = cause instanceof IOException
+                || cause.getCause() instanceof SSLException
+                || cause instanceof WebSocketHandshakeException
+                || cause instanceof CodecException;
+        if (!ofPeer) {
             LOG.error("bridge {}: a packet could not be handled", bridge.name(), cause);
         }
-        close(context, String.valueOf(cause.getMessage()));
+        close(context, FailureText.of(cause));
     }
 }

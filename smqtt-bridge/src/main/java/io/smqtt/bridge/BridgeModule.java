@@ -2,70 +2,111 @@
 package io.smqtt.bridge;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.ReloadResult;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.LogText;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The bridges of one broker. */
 final class BridgeModule implements BrokerModule, Bridges {
 
+    private static final Logger LOG = LoggerFactory.getLogger(BridgeModule.class);
+    /** Where other brokers find the identifier by which messages that come back are known. */
+    static final String ID_TOPIC = "$SYS/broker/bridge-id";
+
+    private static final Duration DROPS_INTERVAL = Duration.ofSeconds(10);
+
     private final Map<String, BridgeConfig> configs;
-    private final Map<String, byte[]> passwords;
+    private final Map<String, BridgeFiles> files;
+    private final Disposable.Swap drops = Disposables.swap();
     private volatile List<Bridge> bridges = List.of();
 
-    private BridgeModule(Map<String, BridgeConfig> configs, Map<String, byte[]> passwords) {
+    private BridgeModule(Map<String, BridgeConfig> configs, Map<String, BridgeFiles> files) {
         this.configs = configs;
-        this.passwords = passwords;
+        this.files = files;
     }
 
-    /** Reads the password files. Blocks. */
+    /** Reads passwords and certificates. Blocks. */
     static BridgeModule of(BrokerConfig config) {
-        Map<String, byte[]> passwords = new LinkedHashMap<>();
-        config.bridges().forEach((name, bridge) -> {
-            byte[] password = password(name, bridge);
-            if (password != null) {
-                passwords.put(name, password);
-            }
-        });
-        return new BridgeModule(config.bridges(), passwords);
-    }
-
-    private static byte @Nullable [] password(String name, BridgeConfig bridge) {
-        if (bridge.passwordFile() == null) {
-            return null;
-        }
-        try {
-            String text = Files.readString(bridge.passwordFile());
-            return text.lines().findFirst().orElse("").getBytes(StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new ConfigurationException(
-                    "bridges." + name + ".password-file", "cannot be read: " + bridge.passwordFile());
-        }
+        Map<String, BridgeFiles> files = new LinkedHashMap<>();
+        config.bridges().forEach((name, bridge) -> files.put(name, new BridgeFiles(name, bridge)));
+        return new BridgeModule(config.bridges(), files);
     }
 
     @Override
     public Mono<Void> start(Core core) {
+        String id = Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), Character.MAX_RADIX);
+        new StateTopic(core, ID_TOPIC).publish(id);
         bridges = new TreeMap<>(configs)
                 .entrySet().stream()
-                        .map(entry -> new Bridge(entry.getKey(), entry.getValue(), passwords.get(entry.getKey()), core))
+                        .map(entry -> new Bridge(
+                                entry.getKey(),
+                                entry.getValue(),
+                                Objects.requireNonNull(files.get(entry.getKey())),
+                                core,
+                                id))
                         .toList();
-        return Mono.empty();
+        if (core.cluster() == null) { // in a cluster they may be those of another node
+            endFormer(core);
+        }
+        return Flux.fromIterable(bridges).flatMap(Bridge::open).then();
+    }
+
+    /** Ends the sessions of bridges that are no longer configured: nothing else would ever empty them. */
+    private void endFormer(Core core) {
+        for (Session session : core.sessions().all()) {
+            String id = session.id();
+            if (id.startsWith(InProcess.BRIDGE_PREFIX)
+                    && bridges.stream().noneMatch(bridge -> bridge.sessionId().equals(id))) {
+                LOG.warn(
+                        "bridge {} is no longer configured: {} messages for it are discarded",
+                        LogText.escape(id.substring(InProcess.BRIDGE_PREFIX.length())),
+                        session.queuedCount());
+                session.execute(() -> session.terminate(ReasonCode.ADMINISTRATIVE_ACTION));
+            }
+        }
     }
 
     @Override
     public void listening() {
-        bridges.forEach(Bridge::start);
+        bridges.stream()
+                .filter(bridge -> bridge.config().start() == BridgeConfig.Start.AUTOMATIC)
+                .forEach(Bridge::start);
+        drops.update(Flux.interval(DROPS_INTERVAL).subscribe(tick -> bridges.forEach(Bridge::logQueueDrops)));
+    }
+
+    @Override
+    public ReloadResult reload() {
+        List<String> reloaded = new ArrayList<>();
+        List<String> failed = new ArrayList<>();
+        for (BridgeFiles each : files.values()) {
+            try {
+                reloaded.addAll(each.reload());
+            } catch (ConfigurationException e) {
+                failed.add(String.valueOf(e.getMessage()));
+            }
+        }
+        return new ReloadResult(reloaded, failed);
     }
 
     @Override
@@ -75,6 +116,7 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     @Override
     public Mono<Void> stop() {
+        drops.dispose();
         bridges.forEach(Bridge::stop);
         return Mono.empty();
     }

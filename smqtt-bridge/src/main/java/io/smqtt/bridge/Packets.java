@@ -10,8 +10,21 @@ import org.jspecify.annotations.Nullable;
 /** The packets of a client that a bridge sends itself, and the framing of all packets. */
 final class Packets {
 
+    static final int CONNACK = 2;
+    static final int PUBLISH = 3;
+    static final int PUBACK = 4;
+    static final int PUBREC = 5;
+    static final int PUBREL = 6;
+    static final int PUBCOMP = 7;
+    static final int SUBACK = 9;
+    static final int PINGRESP = 13;
+    static final int DISCONNECT_TYPE = 14;
+
     static final byte[] PINGREQ = {(byte) 0xc0, 0};
     static final byte[] DISCONNECT = {(byte) 0xe0, 0};
+
+    /** Will flag, QoS 1, Will Retain. */
+    private static final int RETAINED_WILL = 4 | 1 << 3 | 1 << 5;
 
     /** The packet identifier of a bridge's own requests: the last one that a session takes for its messages. */
     static final int OWN_ID = 65_535;
@@ -56,6 +69,72 @@ final class Packets {
         out.writeByte(rest);
     }
 
+    static int varIntBytes(int value) {
+        return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : 4;
+    }
+
+    /** The type of the packet at the reader index. */
+    static int type(ByteBuf packet) {
+        return packet.getUnsignedByte(packet.readerIndex()) >> 4;
+    }
+
+    /** Skips the fixed header. */
+    static void body(ByteBuf packet) {
+        packet.skipBytes(1);
+        readVarInt(packet);
+    }
+
+    static int qos(ByteBuf publish) {
+        return publish.getUnsignedByte(publish.readerIndex()) >> 1 & 3;
+    }
+
+    static boolean isRepeated(ByteBuf publish) {
+        return (publish.getByte(publish.readerIndex()) & 8) != 0;
+    }
+
+    static boolean isRetainedQos0(ByteBuf publish) {
+        return (publish.getByte(publish.readerIndex()) & 0x0f) == 1;
+    }
+
+    /** The payload of a PUBLISH of MQTT 5.0 with QoS 0, as text. */
+    static String payload(ByteBuf publish) {
+        ByteBuf in = publish.duplicate();
+        body(in);
+        in.skipBytes(in.readUnsignedShort());
+        in.skipBytes(readVarInt(in));
+        return in.toString(StandardCharsets.UTF_8);
+    }
+
+    static String topic(ByteBuf publish) {
+        ByteBuf in = publish.duplicate();
+        body(in);
+        return in.readCharSequence(in.readUnsignedShort(), StandardCharsets.UTF_8)
+                .toString();
+    }
+
+    /** The packet identifier of a PUBLISH above QoS 0. */
+    static int packetId(ByteBuf publish) {
+        ByteBuf in = publish.duplicate();
+        body(in);
+        in.skipBytes(in.readUnsignedShort());
+        return in.readUnsignedShort();
+    }
+
+    /**
+     * Writes an acknowledgement.
+     *
+     * @param type PUBACK, PUBREC, PUBREL or PUBCOMP
+     * @param reason the reason code; 0 is left out, as in MQTT 3.1.1
+     */
+    static void acknowledge(ByteBuf out, int type, int packetId, int reason) {
+        out.writeByte(type << 4 | (type == PUBREL ? 2 : 0))
+                .writeByte(reason == 0 ? 2 : 3)
+                .writeShort(packetId);
+        if (reason != 0) {
+            out.writeByte(reason);
+        }
+    }
+
     static void writeText(ByteBuf out, String text) {
         out.writeShort(ByteBufUtil.utf8Bytes(text));
         out.writeCharSequence(text, StandardCharsets.UTF_8);
@@ -75,6 +154,7 @@ final class Packets {
      *
      * @param level the byte of the protocol level: 4, 5, or 0x84 with the bridge bit
      * @param properties of MQTT 5.0, or null for another version
+     * @param stateTopic the topic of a retained will, by which the other broker publishes the end of the connection; null for none
      */
     static ByteBuf connect(
             ByteBufAllocator alloc,
@@ -83,12 +163,16 @@ final class Packets {
             int keepAlive,
             @Nullable ByteBuf properties,
             String clientId,
+            @Nullable String stateTopic,
             String user,
             byte @Nullable [] password) {
         ByteBuf body = alloc.buffer();
         writeText(body, "MQTT");
         body.writeByte(level);
-        body.writeByte((clean ? 2 : 0) | (user.isEmpty() ? 0 : 0x80) | (password == null ? 0 : 0x40));
+        body.writeByte((clean ? 2 : 0)
+                | (stateTopic == null ? 0 : RETAINED_WILL)
+                | (user.isEmpty() ? 0 : 0x80)
+                | (password == null ? 0 : 0x40));
         body.writeShort(keepAlive);
         if (properties != null) {
             writeVarInt(body, properties.readableBytes());
@@ -96,6 +180,13 @@ final class Packets {
             properties.release();
         }
         writeText(body, clientId);
+        if (stateTopic != null) {
+            if (properties != null) {
+                body.writeByte(0);
+            }
+            writeText(body, stateTopic);
+            body.writeShort(StateTopic.DISCONNECTED.length).writeBytes(StateTopic.DISCONNECTED);
+        }
         if (!user.isEmpty()) {
             writeText(body, user);
         }
@@ -106,15 +197,26 @@ final class Packets {
         return framed(alloc, 0x10, body);
     }
 
-    /** A SUBSCRIBE with one filter. */
-    static ByteBuf subscribe(ByteBufAllocator alloc, boolean v5, int packetId, String filter, int options) {
-        ByteBuf body = alloc.buffer();
-        body.writeShort(packetId);
+    /** Writes the retained message that the bridge is connected, with QoS 0. */
+    static void publishConnected(ByteBuf out, boolean v5, String topic) {
+        out.writeByte(PUBLISH << 4 | 1);
+        writeVarInt(out, 2 + ByteBufUtil.utf8Bytes(topic) + (v5 ? 1 : 0) + StateTopic.CONNECTED.length);
+        writeText(out, topic);
         if (v5) {
-            body.writeByte(0);
+            out.writeByte(0);
         }
-        writeText(body, filter);
-        body.writeByte(options);
-        return framed(alloc, 0x82, body);
+        out.writeBytes(StateTopic.CONNECTED);
+    }
+
+    /** Writes a SUBSCRIBE with one filter. */
+    static void subscribe(ByteBuf out, boolean v5, int packetId, String filter, int options) {
+        out.writeByte(0x82);
+        writeVarInt(out, 2 + (v5 ? 1 : 0) + 2 + ByteBufUtil.utf8Bytes(filter) + 1);
+        out.writeShort(packetId);
+        if (v5) {
+            out.writeByte(0);
+        }
+        writeText(out, filter);
+        out.writeByte(options);
     }
 }

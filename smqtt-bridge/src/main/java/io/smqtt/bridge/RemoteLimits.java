@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param maximumQos the highest QoS that it takes
  * @param retainAvailable whether it takes retained messages
  * @param maximumPacketSize bytes, or 0 for no limit
+ * @param wildcardsAvailable whether it takes subscriptions with wildcards
+ * @param sharedAvailable whether it takes shared subscriptions
  * @param serverKeepAlive seconds in place of ours, or -1
  * @param reasonString its text, or null
  */
@@ -24,6 +26,8 @@ record RemoteLimits(
         int maximumQos,
         boolean retainAvailable,
         long maximumPacketSize,
+        boolean wildcardsAvailable,
+        boolean sharedAvailable,
         int serverKeepAlive,
         @Nullable String reasonString) {
 
@@ -35,6 +39,8 @@ record RemoteLimits(
         int maximumQos = 2;
         boolean retain = true;
         long maximumPacket = 0;
+        boolean wildcards = true;
+        boolean shared = true;
         int keepAlive = -1;
         String text = null;
         if (v5 && packet.isReadable()) {
@@ -46,11 +52,13 @@ record RemoteLimits(
                     case 0x11 -> packet.skipBytes(4);
                     case 0x13 -> keepAlive = packet.readUnsignedShort();
                     case 0x21 -> receiveMaximum = packet.readUnsignedShort();
-                    case 0x22 -> packet.skipBytes(2);
+                    case 0x22 -> packet.skipBytes(2); // topic aliases are not used
                     case 0x24 -> maximumQos = packet.readUnsignedByte();
                     case 0x25 -> retain = packet.readByte() != 0;
                     case 0x27 -> maximumPacket = packet.readUnsignedInt();
-                    case 0x28, 0x29, 0x2a -> packet.skipBytes(1);
+                    case 0x28 -> wildcards = packet.readByte() != 0;
+                    case 0x29 -> packet.skipBytes(1); // subscription identifiers are not used
+                    case 0x2a -> shared = packet.readByte() != 0;
                     case 0x1f -> text = string(packet);
                     case 0x12, 0x15, 0x16, 0x1a, 0x1c -> string(packet);
                     case 0x26 -> {
@@ -61,12 +69,27 @@ record RemoteLimits(
                 }
             }
         }
-        return new RemoteLimits(present, reason, receiveMaximum, maximumQos, retain, maximumPacket, keepAlive, text);
+        return new RemoteLimits(
+                present,
+                reason,
+                Math.max(1, receiveMaximum),
+                Math.min(2, maximumQos),
+                retain,
+                maximumPacket,
+                wildcards,
+                shared,
+                keepAlive,
+                text);
     }
 
     private static String string(ByteBuf packet) {
         return packet.readCharSequence(packet.readUnsignedShort(), StandardCharsets.UTF_8)
                 .toString();
+    }
+
+    /** Whether the refusal may be about the retained will. */
+    boolean refusesWill() {
+        return reason == 0x9a || reason == 0x9b || reason == 0x87 || reason == 0x90;
     }
 
     /** The refusal in words. */
@@ -80,6 +103,9 @@ record RemoteLimits(
             case 5, 0x87 -> "not authorized";
             case 0x89 -> "server busy";
             case 0x8a -> "banned";
+            case 0x90 -> "topic name not valid";
+            case 0x9a -> "retain not supported";
+            case 0x9b -> "QoS not supported";
             case 0x97 -> "quota exceeded";
             default -> "refused";
         };

@@ -6,6 +6,7 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
+import io.smqtt.topic.TopicTemplate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,16 +18,45 @@ final class TopicMap {
     private final List<Rule> in;
     private final int growth;
 
-    private record Rule(TopicFilter filter, String from, String to) {}
+    private record Rule(
+            TopicFilter filter,
+            String from,
+            String to,
+            @Nullable TopicTemplate template) {
+
+        String name(String topic) {
+            if (template == null) {
+                return to + topic.substring(from.length());
+            }
+            String filled = template.fillFromTopic(name -> name.equals("topic") ? topic : wildcard(topic, name));
+            return filled == null ? "" : filled;
+        }
+
+        /** What the wildcard of a number stands for in a topic that matches; empty for a {@code #} that stands for no level. */
+        private String wildcard(String topic, String number) {
+            String[] levels = topic.split("/", -1);
+            String[] pattern = filter.value().split("/", -1);
+            int left = Integer.parseInt(number);
+            for (int i = 0; i < pattern.length; i++) {
+                boolean rest = pattern[i].equals("#");
+                if ((rest || pattern[i].equals("+")) && --left == 0) {
+                    return rest
+                            ? String.join("/", List.of(levels).subList(Math.min(i, levels.length), levels.length))
+                            : levels[i];
+                }
+            }
+            return "";
+        }
+    }
 
     TopicMap(List<BridgeTopic> topics) {
         out = topics.stream()
                 .filter(BridgeTopic::out)
-                .map(topic -> new Rule(topic.local(), topic.localPrefix(), topic.remotePrefix()))
+                .map(topic -> new Rule(topic.local(), topic.localPrefix(), topic.remotePrefix(), topic.template()))
                 .toList();
         in = topics.stream()
                 .filter(BridgeTopic::in)
-                .map(topic -> new Rule(topic.remote(), topic.remotePrefix(), topic.localPrefix()))
+                .map(topic -> new Rule(topic.remote(), topic.remotePrefix(), topic.localPrefix(), topic.template()))
                 .toList();
         growth = topics.stream()
                 .mapToInt(topic -> Math.max(
@@ -63,9 +93,19 @@ final class TopicMap {
         }
         for (Rule rule : rules) {
             if (rule.filter.matches(name)) {
-                return rule.to + topic.substring(rule.from.length());
+                String mapped = rule.name(topic);
+                return rule.template == null || isName(mapped) ? mapped : null;
             }
         }
         return null;
+    }
+
+    private static boolean isName(String topic) {
+        try {
+            TopicName.of(topic);
+            return true;
+        } catch (InvalidTopicException e) {
+            return false;
+        }
     }
 }

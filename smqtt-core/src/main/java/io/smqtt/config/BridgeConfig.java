@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection that this broker opens to another one: {@code smqtt.bridges.<name>.*}. Immutable.
  *
- * @param addresses host:port of the other broker; with several, the next one is tried when one fails
+ * @param addresses the other broker: host:port, or a URL that begins with {@code mqtt://}, {@code mqtts://}, {@code ws://} or {@code wss://};
+ *     with several, the next one is tried when one fails
  * @param clientId the client identifier at the other broker; by default the name of this machine, a dot, and the name of the bridge
  * @param username the user name at the other broker
  * @param passwordFile the file whose first line is the password
@@ -18,12 +19,24 @@ import org.jspecify.annotations.Nullable;
  *     a broker that refuses it is asked again without it
  * @param cleanStart whether the other broker begins a new session at each connect
  * @param keepAlive the interval of PINGREQ; the connection ends when no answer comes within it
- * @param topics what is forwarded, each as {@code filter direction qos local-prefix remote-prefix}, of which only the filter is required
- * @param connectTimeout maximum time until the other broker has accepted the connection
+ * @param tls TLS; null for the defaults of addresses with {@code mqtts://} and {@code wss://}, and no TLS for those without a scheme
+ * @param topics what is forwarded, each as {@code filter direction qos local-prefix remote-prefix}, of which only the filter is required, or as
+ *     {@code filter direction qos => name} with a name of which {@code ${topic}} and {@code $1} to {@code $9} are parts
+ * @param connectTimeout maximum time of each step: the TCP connection, the handshakes of TLS and WebSocket, the answer to CONNECT
  * @param minDelay time after which the first attempt is repeated, up to a half shorter at random; it doubles with each attempt that fails
  * @param maxDelay the longest such time
  * @param maxQueuedMessages maximum number of messages queued for the other broker
  * @param maxQueuedBytes maximum size of that queue
+ * @param dropPolicy which message is dropped when that queue is full
+ * @param queueQos0 whether messages of QoS 0 wait in that queue while the bridge is not connected
+ * @param maxPayloadBytes the largest payload that is forwarded, in either direction; 0 for no limit
+ * @param maxRate maximum number of messages per second to the other broker; 0 for no limit. Messages of QoS 0 that would wait for more than a
+ *     second are dropped
+ * @param start whether the bridge connects when the broker starts, or when an operator starts it; messages wait in both cases
+ * @param notifications where the state of the connection is published, retained, as {@code $SYS/broker/connection/<client-id>/state}: nowhere,
+ *     at this broker, or at both
+ * @param hopLimit the most bridges that a message passes, with version 5: each broker adds its name to the user property {@code smqtt-hops},
+ *     and a message that comes back is dropped; 0 to neither count nor check
  */
 @ConfigBlock("bridges.<name>")
 public record BridgeConfig(
@@ -35,6 +48,7 @@ public record BridgeConfig(
         @Setting("true") boolean tryPrivate,
         @Setting("false") boolean cleanStart,
         @Setting(value = "1m", min = "1s", max = "65535s") Duration keepAlive,
+        @Nullable BridgeTlsConfig tls,
         @Setting(required = true) List<String> topics,
         @Setting(value = "10s", min = "100ms", max = "10m") Duration connectTimeout,
         @Setting(value = "1s", min = "10ms", max = "1h") Duration minDelay,
@@ -43,7 +57,35 @@ public record BridgeConfig(
         @Setting(value = "100000", min = "1", max = "100000000")
         int maxQueuedMessages,
 
-        @Setting(value = "64MiB", min = "1", max = "1TiB") long maxQueuedBytes) {
+        @Setting(value = "64MiB", min = "1", max = "1TiB") long maxQueuedBytes,
+        @Setting("oldest") DropPolicy dropPolicy,
+        @Setting("false") boolean queueQos0,
+
+        @Setting(value = "0", min = "0", max = "256MiB") long maxPayloadBytes,
+
+        @Setting(value = "0", min = "0", max = "10000000") int maxRate,
+
+        @Setting("automatic") Start start,
+        @Setting("local") Notifications notifications,
+        @Setting(value = "8", min = "0", max = "64") int hopLimit) {
+
+    /** The time of the first attempt to connect. */
+    public enum Start {
+        /** The start of the broker. */
+        AUTOMATIC,
+        /** An operator starts the bridge. */
+        MANUAL
+    }
+
+    /** The brokers at which the state of the connection is published. */
+    public enum Notifications {
+        /** Neither. */
+        NONE,
+        /** This one. */
+        LOCAL,
+        /** Both; the other one publishes the end of the connection as a will. */
+        BOTH
+    }
 
     private static final String BLOCK = "bridges.<name>.";
 
@@ -56,7 +98,7 @@ public record BridgeConfig(
         addresses = List.copyOf(addresses);
         topics = List.copyOf(topics);
         Check.that(!addresses.isEmpty(), BLOCK + "addresses", "must be set");
-        addresses.forEach(address -> Check.hostAndPort(BLOCK + "addresses", address, 1));
+        addresses.forEach(address -> BridgeAddress.parse(address, false));
         Check.that(!topics.isEmpty(), BLOCK + "topics", "must be set");
         topics.forEach(BridgeTopic::parse);
         Check.plainText(BLOCK + "client-id", clientId);
@@ -73,6 +115,17 @@ public record BridgeConfig(
      */
     public boolean isV5() {
         return version.equals("5");
+    }
+
+    /**
+     * The addresses of the other broker.
+     *
+     * @return the addresses, in the order of the configuration
+     */
+    public List<BridgeAddress> parsedAddresses() {
+        return addresses.stream()
+                .map(address -> BridgeAddress.parse(address, tls != null))
+                .toList();
     }
 
     /**

@@ -4,11 +4,17 @@ package io.smqtt.config;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
+import io.smqtt.topic.TopicTemplate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a bridge forwards, written as mosquitto's {@code topic}: {@code filter direction qos local-prefix remote-prefix}.
+ * What a bridge forwards, written as mosquitto's {@code topic}: {@code filter direction qos local-prefix remote-prefix}; or {@code filter
+ * direction qos => name}, where the name at the other side has the placeholders {@code ${topic}} for the whole topic and {@code $1} to {@code
+ * $9} for what the wildcards of the filter stand for.
  *
  * @param filter the topic filter without prefixes
  * @param out whether messages of this broker are sent to the other one
@@ -18,6 +24,7 @@ import java.util.Locale;
  * @param remote the filter with the prefix that its topics have at the other broker
  * @param localPrefix the prefix here, or an empty text
  * @param remotePrefix the prefix at the other broker, or an empty text
+ * @param template the name at the other side; null if prefixes make it
  */
 public record BridgeTopic(
         String filter,
@@ -27,15 +34,23 @@ public record BridgeTopic(
         TopicFilter local,
         TopicFilter remote,
         String localPrefix,
-        String remotePrefix) {
+        String remotePrefix,
+        @Nullable TopicTemplate template) {
 
+    private static final String ARROW = "=>";
     private static final String KEY = "bridges.<name>.topics";
 
     /** Reads one entry. */
     static BridgeTopic parse(String text) {
-        List<String> words = List.of(text.strip().split("[ \t]+"));
+        List<String> all = List.of(text.strip().split("[ \t]+"));
+        int arrow = all.indexOf(ARROW);
         Check.that(
-                !words.get(0).isEmpty() && words.size() <= 5,
+                arrow < 0 || (arrow <= 3 && arrow == all.size() - 2),
+                KEY,
+                "must hold `filter direction qos => name`, with one name and no prefixes");
+        List<String> words = arrow < 0 ? all : all.subList(0, arrow);
+        Check.that(
+                !words.isEmpty() && !words.get(0).isEmpty() && words.size() <= 5,
                 KEY,
                 "must hold `filter direction qos local-prefix remote-prefix`, of which only the filter is required");
         String filter = words.get(0);
@@ -44,6 +59,10 @@ public record BridgeTopic(
                 List.of("out", "in", "both").contains(direction), KEY, "has a direction that is not out, in or both");
         String qos = word(words, 2, "0");
         Check.that(List.of("0", "1", "2").contains(qos), KEY, "has a QoS that is not 0, 1 or 2");
+        Check.that(
+                arrow < 0 || !direction.equals("both"),
+                KEY,
+                "has a name after => with direction both; write two entries");
         String local = prefix(words, 3);
         String remote = prefix(words, 4);
         return new BridgeTopic(
@@ -54,7 +73,23 @@ public record BridgeTopic(
                 topic(local, filter),
                 topic(remote, filter),
                 local,
-                remote);
+                remote,
+                arrow < 0 ? null : template(filter, all.get(arrow + 1)));
+    }
+
+    private static TopicTemplate template(String filter, String name) {
+        List<String> names = new ArrayList<>(List.of("topic"));
+        long wildcards = filter.chars().filter(c -> c == '+' || c == '#').count();
+        for (int i = 1; i <= Math.min(9, wildcards); i++) {
+            names.add(Integer.toString(i));
+        }
+        TopicTemplate template = Check.template(KEY, name, names);
+        try {
+            TopicName.of(String.valueOf(template.fillFromTopic(value -> "a")));
+        } catch (InvalidTopicException e) {
+            throw new ConfigurationException(KEY, "has no topic name after =>: " + name);
+        }
+        return template;
     }
 
     private static String word(List<String> words, int at, String absent) {

@@ -339,7 +339,7 @@ public final class ConnectFlow {
 
     /** Delays CONNECT with a persistent session while the storage backlog is over its limit. */
     private void claimWhenStorable(Connection connection, Opening opening) {
-        if (grantedExpirySeconds(opening) == 0 || !connection.loop().isStoreOverloaded()) {
+        if (grantedExpirySeconds(connection, opening) == 0 || !connection.loop().isStoreOverloaded()) {
             claim(connection, opening);
             return;
         }
@@ -387,7 +387,7 @@ public final class ConnectFlow {
     }
 
     private void open(Connection connection, Opening opening) {
-        long granted = grantedExpirySeconds(opening);
+        long granted = grantedExpirySeconds(connection, opening);
         connection.await();
         OpeningReply reply = new OpeningReply(connection, opening, granted);
         registry.open(new SessionRequest(
@@ -460,7 +460,10 @@ public final class ConnectFlow {
         }
     }
 
-    private long grantedExpirySeconds(Opening opening) {
+    private long grantedExpirySeconds(Connection connection, Opening opening) {
+        if (connection.link().vouched() != null) {
+            return opening.request.sessionExpirySeconds();
+        }
         SessionConfig session = config.session();
         long longest = Math.min(
                 opening.request.sessionExpirySeconds(), session.maxExpiry().toSeconds());

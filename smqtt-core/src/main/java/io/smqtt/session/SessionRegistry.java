@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionRegistry {
 
-    private final Map<String, LimitsConfig> ownLimits = new ConcurrentHashMap<>();
+    private final Map<String, SessionResources.OwnSettings> ownSettings = new ConcurrentHashMap<>();
     private final SessionResources resources;
     private final RetainedKeeper retained;
     private final SessionServices services;
@@ -93,7 +93,7 @@ public final class SessionRegistry {
                 budget,
                 new SessionBudget(limits),
                 stores,
-                ownLimits);
+                ownSettings);
         retained = new RetainedKeeper(router, stores);
         services = new SessionServices(
                 resources,
@@ -106,13 +106,14 @@ public final class SessionRegistry {
     }
 
     /**
-     * Gives a session limits of its own. Called before {@link #recover} and before its client connects.
+     * Gives a session settings of its own. Called before {@link #recover} and before its client connects.
      *
      * @param clientId its client identifier
      * @param limits its limits, in place of those of all sessions
+     * @param config its drop policy, and whether messages of QoS 0 wait for it
      */
-    public void limit(String clientId, LimitsConfig limits) {
-        ownLimits.put(clientId, limits);
+    public void limit(String clientId, LimitsConfig limits, SessionConfig config) {
+        ownSettings.put(clientId, new SessionResources.OwnSettings(limits, config));
     }
 
     /**

@@ -23,11 +23,14 @@ record SessionResources(
         QueueBudget budget,
         SessionBudget sessionBudget,
         @Nullable Stores stores,
-        Map<String, LimitsConfig> ownLimits) {
+        Map<String, OwnSettings> ownSettings) {
 
-    /** The resources of a session, with its own limits if it has any. */
+    /** The limits and the queue settings of one session. */
+    record OwnSettings(LimitsConfig limits, SessionConfig config) {}
+
+    /** The resources of a session, with its own settings if it has any. */
     SessionResources of(String clientId) {
-        LimitsConfig own = ownLimits.isEmpty() ? null : ownLimits.get(clientId);
+        OwnSettings own = ownSettings.isEmpty() ? null : ownSettings.get(clientId);
         return own == null
                 ? this
                 : new SessionResources(
@@ -36,8 +39,8 @@ record SessionResources(
                         authorizer,
                         observer,
                         ticker,
-                        own,
-                        config,
+                        own.limits(),
+                        own.config(),
                         budget,
                         sessionBudget,
                         stores,

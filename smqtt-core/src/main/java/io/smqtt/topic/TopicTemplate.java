@@ -70,10 +70,24 @@ public final class TopicTemplate {
      * @return the topic, not yet validated; null if a value is missing or is not a plain level
      */
     public @Nullable String fill(Function<String, @Nullable String> values) {
+        return fill(values, false);
+    }
+
+    /**
+     * Replaces the placeholders by parts of a topic that is already there, which may have several levels.
+     *
+     * @param values the value of a name, or null if there is none
+     * @return the topic, not yet validated; null if a value is missing
+     */
+    public @Nullable String fillFromTopic(Function<String, @Nullable String> values) {
+        return fill(values, true);
+    }
+
+    private @Nullable String fill(Function<String, @Nullable String> values, boolean levels) {
         StringBuilder filled = new StringBuilder();
         for (Part part : parts) {
             String value = part.kind == Kind.FIXED ? part.text : values.apply(part.text);
-            if (value == null || (part.kind == Kind.NAME && !isPlain(value))) {
+            if (value == null || (!levels && part.kind == Kind.NAME && !isPlain(value))) {
                 return null;
             }
             filled.append(value);

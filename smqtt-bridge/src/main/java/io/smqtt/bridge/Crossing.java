@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.smqtt.message.LogText;
+import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the packets of one broker into those of the other, while both have accepted the connection. A message that is not passed on is
+ * acknowledged to the broker that has sent it, counted, and logged at a limited rate.
+ */
+@OnEventLoop
+final class Crossing {
+
+    private static final int IMPLEMENTATION_SPECIFIC = 0x83;
+    private static final int TOPIC_NAME_INVALID = 0x90;
+
+    private final Bridge bridge;
+    private final String address;
+    private final boolean v5;
+    private final PublishRewriter out;
+    private final PublishRewriter in;
+    private final LoweredQos lowered;
+    private final @Nullable HopCheck leavingHops;
+    private final @Nullable HopCheck arrivingHops;
+    private final BridgeCounts counts;
+
+    /**
+     * Creates the state of one connection.
+     *
+     * @param remote what the other broker allows
+     * @param maximumPacket the largest packet that our broker takes, in bytes
+     */
+    Crossing(Bridge bridge, String address, RemoteLimits remote, int maximumPacket) {
+        this.bridge = bridge;
+        this.address = address;
+        this.v5 = bridge.config().isV5();
+        this.counts = bridge.counts();
+        this.lowered = new LoweredQos(remote.maximumQos());
+        long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
+        long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
+        this.leavingHops = bridge.hopCheck(true);
+        this.arrivingHops = bridge.hopCheck(false);
+        this.out = new PublishRewriter(
+                true,
+                v5,
+                bridge.map()::out,
+                remote.maximumQos(),
+                remote.retainAvailable(),
+                largest,
+                payload,
+                leavingHops);
+        this.in = new PublishRewriter(v5, true, bridge.map()::in, 2, true, maximumPacket, payload, arrivingHops);
+    }
+
+    /** A PUBLISH of the other broker. */
+    void arrived(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
+        if (arrivingHops != null && leavingHops != null && isIdentifier(packet)) {
+            String id = Packets.payload(packet);
+            arrivingHops.remote(id);
+            leavingHops.remote(id);
+            return;
+        }
+        DropCause cause = in.pass(packet, passed);
+        if (cause == null) {
+            counts.received();
+            return;
+        }
+        counts.notTaken(cause);
+        bridge.logDropped(cause, "from", address, LogText.escape(Packets.topic(packet)));
+        int qos = Packets.qos(packet);
+        if (qos > 0) { // the other broker need not keep it
+            ByteBuf answer = context.alloc().buffer(4);
+            Packets.acknowledge(answer, qos == 1 ? Packets.PUBACK : Packets.PUBREC, Packets.packetId(packet), 0);
+            context.writeAndFlush(answer);
+        }
+    }
+
+    /** Whether a PUBLISH is the identifier of the other broker, which is of this kind then. */
+    private static boolean isIdentifier(ByteBuf packet) {
+        return Packets.isRetainedQos0(packet) && Packets.topic(packet).equals(BridgeModule.ID_TOPIC);
+    }
+
+    /** A PUBLISH of QoS 0 of our session is dropped because of the rate of the bridge. */
+    void tooFast(ByteBuf packet) {
+        counts.notSent(DropCause.RATE);
+        bridge.logDropped(DropCause.RATE, "for", address, LogText.escape(Packets.topic(packet)));
+    }
+
+    /** A PUBLISH of our session. */
+    void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+        DropCause cause = out.pass(packet, passed);
+        int qos = Packets.qos(packet);
+        if (cause == null) {
+            counts.sent(packet);
+            if (qos > 0) {
+                lowered.sent(qos, Packets.packetId(packet), answers);
+            }
+            return;
+        }
+        counts.notSent(cause);
+        bridge.logDropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
+        if (qos > 0) {
+            int reason = cause == DropCause.TOPIC ? TOPIC_NAME_INVALID : IMPLEMENTATION_SPECIFIC;
+            Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, Packets.packetId(packet), reason);
+        }
+    }
+
+    /** An acknowledgement of the other broker. */
+    void acknowledged(ByteBuf packet, ByteBuf passed) {
+        int type = Packets.type(packet);
+        Packets.body(packet);
+        int id = packet.readUnsignedShort();
+        int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+        if (type != Packets.PUBACK || !lowered.acknowledged(id, reason, passed)) {
+            Packets.acknowledge(passed, type, id, reason);
+        }
+    }
+
+    /** An acknowledgement of our session. */
+    void acknowledging(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+        int type = Packets.type(packet);
+        Packets.body(packet);
+        int id = packet.readUnsignedShort();
+        int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+        if (type != Packets.PUBREL || !lowered.released(id, answers)) {
+            Packets.acknowledge(passed, type, id, v5 ? reason : 0);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpClientCodec;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler;
+import io.netty.handler.codec.http.websocketx.WebSocketVersion;
+import io.smqtt.config.BridgeAddress;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.transport.ClientTls;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Opens channels to another broker, over TCP, TLS, WebSocket or WSS. */
+@AnyThread
+final class Dialler {
+
+    private static final int MAXIMUM_HTTP_BYTES = 16_384;
+
+    /** What a WebSocket frame may have beside the largest packet. */
+    private static final int FRAME_ALLOWANCE = 1 << 20;
+
+    private final @Nullable ClientTls tls;
+    private final Duration timeout;
+    private final int maximumPacket;
+
+    /**
+     * Creates a dialler.
+     *
+     * @param tls for addresses with TLS
+     * @param timeout of each step
+     * @param maximumPacket the largest packet that is received, in bytes
+     */
+    Dialler(@Nullable ClientTls tls, Duration timeout, int maximumPacket) {
+        this.tls = tls;
+        this.timeout = timeout;
+        this.maximumPacket = maximumPacket;
+    }
+
+    /**
+     * Looks up a host. Blocks.
+     *
+     * @param attempt by which one of several addresses of the host is chosen
+     */
+    static InetSocketAddress resolve(BridgeAddress address, int attempt) {
+        try {
+            InetAddress[] all = InetAddress.getAllByName(address.host());
+            return new InetSocketAddress(all[Math.floorMod(attempt, all.length)], address.port());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("the name " + address.host() + " does not resolve", e);
+        }
+    }
+
+    /**
+     * Begins to connect. The handler becomes active when the handshakes of TLS and WebSocket are complete.
+     *
+     * @param bootstrap of the event loop that owns the channel
+     * @param handler the last handler, for MQTT bytes
+     */
+    ChannelFuture dial(Bootstrap bootstrap, BridgeAddress address, InetSocketAddress target, BridgeHandler handler) {
+        return bootstrap
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) timeout.toMillis())
+                .handler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        build(channel, address, handler);
+                    }
+                })
+                .connect(target);
+    }
+
+    private void build(Channel channel, BridgeAddress address, BridgeHandler handler) {
+        ChannelPipeline pipeline = channel.pipeline();
+        if (address.tls() && tls != null) {
+            pipeline.addLast(tls.newHandler(channel.alloc(), address.host(), address.port()));
+        }
+        if (address.webSocket()) {
+            pipeline.addLast(new HttpClientCodec());
+            pipeline.addLast(new HttpObjectAggregator(MAXIMUM_HTTP_BYTES));
+            pipeline.addLast(new WebSocketClientProtocolHandler(WebSocketClientProtocolConfig.newBuilder()
+                    .webSocketUri(uri(address))
+                    .version(WebSocketVersion.V13)
+                    .subprotocol("mqtt")
+                    .maxFramePayloadLength(maximumPacket + FRAME_ALLOWANCE)
+                    .handshakeTimeoutMillis(timeout.toMillis())
+                    .build()));
+            pipeline.addLast(new WebSocketBytes());
+        }
+        if (address.tls() || address.webSocket()) {
+            pipeline.addLast(new TransportHandshake(address.tls(), address.webSocket(), timeout));
+        }
+        pipeline.addLast(handler);
+    }
+
+    private static String uri(BridgeAddress address) {
+        String host = address.host().indexOf(':') < 0 ? address.host() : "[" + address.host() + "]";
+        return (address.tls() ? "wss://" : "ws://") + host + ":" + address.port() + address.path();
+    }
+}

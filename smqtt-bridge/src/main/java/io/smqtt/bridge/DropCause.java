@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+/** The reason why a bridge does not pass on a message. */
+enum DropCause {
+    /** No topic of the configuration matches, or the new name is no topic. */
+    TOPIC("no topic of the configuration matches it"),
+    /** The packet is larger than the other broker's Maximum Packet Size. */
+    PACKET_TOO_LARGE("it is larger than the Maximum Packet Size of the other broker"),
+    /** The payload is larger than the limit of the bridge. */
+    PAYLOAD_TOO_LARGE("its payload is larger than max-payload-bytes"),
+    /** A message of QoS 0 above the rate of the bridge. */
+    RATE("it would wait for more than a second because of max-rate"),
+    /** It has been at this broker before, or has passed too many bridges. */
+    LOOP("it has been here before, or has passed as many bridges as hop-limit allows");
+
+    private final String text;
+
+    DropCause(String text) {
+        this.text = text;
+    }
+
+    /** For logs. */
+    String text() {
+        return text;
+    }
+}

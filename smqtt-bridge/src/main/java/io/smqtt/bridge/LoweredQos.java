@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.netty.buffer.ByteBuf;
+import io.smqtt.thread.OnEventLoop;
+import java.util.BitSet;
+
+/**
+ * Takes the place of the other broker in the flows that its Maximum QoS excludes: a message of QoS 2 goes out with QoS 1 or 0, and our
+ * session gets the acknowledgements that end its own flow.
+ */
+@OnEventLoop
+final class LoweredQos {
+
+    private final int maximum;
+    private final BitSet awaitingPubAck = new BitSet();
+
+    LoweredQos(int maximum) {
+        this.maximum = maximum;
+    }
+
+    /**
+     * A message was sent.
+     *
+     * @param qos of our session
+     * @param answers takes the answer to our session, if it is due now
+     */
+    void sent(int qos, int packetId, ByteBuf answers) {
+        if (qos <= maximum) {
+            return;
+        }
+        if (maximum == 0) {
+            Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
+        } else {
+            awaitingPubAck.set(packetId);
+        }
+    }
+
+    /** Answers a PUBREL of our session; false if it is for the other broker. */
+    boolean released(int packetId, ByteBuf answers) {
+        if (maximum < 2) {
+            Packets.acknowledge(answers, Packets.PUBCOMP, packetId, 0);
+        }
+        return maximum < 2;
+    }
+
+    /** Turns a PUBACK of the other broker into a PUBREC for our session; false if our session expects the PUBACK. */
+    boolean acknowledged(int packetId, int reason, ByteBuf passed) {
+        if (!awaitingPubAck.get(packetId)) {
+            return false;
+        }
+        awaitingPubAck.clear(packetId);
+        Packets.acknowledge(passed, Packets.PUBREC, packetId, reason);
+        return true;
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.smqtt.thread.OnEventLoop;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the PUBLISH packets of one broker for the other one: with another topic, in another version, within its limits. Properties go
+ * along where both versions have them.
+ *
+ * @param fromV5 whether the packets are of MQTT 5.0
+ * @param toV5 whether they are written in MQTT 5.0
+ * @param names the new topic; null if the message is not passed on
+ * @param maximumQos the highest QoS that is written
+ * @param keepsRetain whether the retain flag is kept
+ * @param maximumPacket bytes of a packet that is written
+ * @param maximumPayload bytes of a payload
+ * @param hops stops messages that go in circles; null to let them pass
+ */
+@OnEventLoop
+record PublishRewriter(
+        boolean fromV5,
+        boolean toV5,
+        Names names,
+        int maximumQos,
+        boolean keepsRetain,
+        long maximumPacket,
+        long maximumPayload,
+        @Nullable HopCheck hops) {
+
+    private static final int RETAIN = 1;
+    private static final int DUP_AND_QOS = 0x0e;
+    private static final byte[] NO_HOP = {};
+
+    /** Names of topics at the other side. */
+    @FunctionalInterface
+    interface Names {
+
+        /** The name of a topic; null if it is not passed on. */
+        @Nullable
+        String of(String topic);
+    }
+
+    /**
+     * Writes a packet. Its indices stay.
+     *
+     * @param packet a whole packet
+     * @param out takes the packet
+     * @return null if it was written, else why not
+     */
+    @Nullable
+    DropCause pass(ByteBuf packet, ByteBuf out) {
+        ByteBuf in = packet.duplicate();
+        int header = in.readUnsignedByte();
+        Packets.readVarInt(in);
+        String topic = in.readCharSequence(in.readUnsignedShort(), StandardCharsets.UTF_8)
+                .toString();
+        if (topic.isEmpty()) { // [MQTT-3.3.2-8]
+            throw new IllegalArgumentException("a topic alias, although none is allowed");
+        }
+        String mapped = names.of(topic);
+        if (mapped == null) {
+            return DropCause.TOPIC;
+        }
+        int qos = header >> 1 & 3;
+        int id = qos > 0 ? in.readUnsignedShort() : 0;
+        ByteBuf properties = in.readSlice(fromV5 ? Packets.readVarInt(in) : 0);
+        if (in.readableBytes() > maximumPayload) {
+            return DropCause.PAYLOAD_TOO_LARGE;
+        }
+        HopCheck.Trace trace = hops == null || !properties.isReadable() ? null : HopCheck.find(properties);
+        if (hops != null && hops.refuses(trace)) {
+            return DropCause.LOOP;
+        }
+        byte[] hop = hops != null && toV5 ? hops.next(trace) : NO_HOP;
+        boolean replaced = trace != null && hop.length > 0;
+        int propertyBytes = properties.readableBytes() + hop.length - (replaced ? trace.end() - trace.start() : 0);
+        int topicBytes = ByteBufUtil.utf8Bytes(mapped);
+        int lowered = Math.min(qos, maximumQos);
+        int length = 2 + topicBytes + (lowered > 0 ? 2 : 0) + in.readableBytes();
+        if (toV5) {
+            length += Packets.varIntBytes(propertyBytes) + propertyBytes;
+        }
+        if (1 + Packets.varIntBytes(length) + length > maximumPacket) {
+            return DropCause.PACKET_TOO_LARGE;
+        }
+        int flags = header & ~(keepsRetain ? 0 : RETAIN);
+        out.writeByte(lowered == qos ? flags : lowered == 0 ? flags & ~DUP_AND_QOS : flags & ~6 | lowered << 1);
+        Packets.writeVarInt(out, length);
+        out.writeShort(topicBytes);
+        ByteBufUtil.writeUtf8(out, mapped);
+        if (lowered > 0) {
+            out.writeShort(id);
+        }
+        if (toV5) {
+            Packets.writeVarInt(out, propertyBytes);
+            if (trace != null && replaced) {
+                out.writeBytes(properties, 0, trace.start());
+                out.writeBytes(properties, trace.end(), properties.readableBytes() - trace.end());
+            } else {
+                out.writeBytes(properties);
+            }
+            out.writeBytes(hop);
+        }
+        out.writeBytes(in);
+        return null;
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PacketBytes;
+import io.smqtt.test.packet.PropertyBytes;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The other broker, played by the test packet by packet. */
+final class RemoteStub implements AutoCloseable {
+
+    private static final int PATIENCE_MILLIS = 20_000;
+
+    private final ServerSocket server;
+    private final List<RawClient> accepted = new ArrayList<>();
+
+    RemoteStub() {
+        try {
+            server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+            server.setSoTimeout(PATIENCE_MILLIS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    int port() {
+        return server.getLocalPort();
+    }
+
+    String address() {
+        return "127.0.0.1:" + port();
+    }
+
+    /** Waits for a connection of the bridge. */
+    Socket acceptSocket() {
+        try {
+            return server.accept();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits for a connection and its CONNECT. */
+    RawClient acceptConnect() {
+        RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_5);
+        accepted.add(bridge);
+        bridge.expect(MqttMessageType.CONNECT);
+        return bridge;
+    }
+
+    /** Waits for a connection, and accepts it with properties in the CONNACK. */
+    RawClient accept(PropertyBytes properties) {
+        RawClient bridge = acceptConnect();
+        connAck(bridge, 0, properties);
+        return bridge;
+    }
+
+    static void connAck(RawClient bridge, int reason, PropertyBytes properties) {
+        bridge.send(PacketBytes.packet(0x20).u8(0).u8(reason).properties(properties.fields()));
+    }
+
+    /** Takes packets until a PUBLISH. */
+    static ReceivedPacket nextPublish(RawClient bridge) {
+        ReceivedPacket packet = bridge.receive();
+        while (packet != null && packet.type() != MqttMessageType.PUBLISH) {
+            packet = bridge.receive();
+        }
+        if (packet == null) {
+            throw new AssertionError("the bridge has closed the connection");
+        }
+        return packet;
+    }
+
+    @Override
+    public void close() {
+        accepted.forEach(RawClient::close);
+        try {
+            server.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
