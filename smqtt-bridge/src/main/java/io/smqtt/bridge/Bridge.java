@@ -52,6 +52,8 @@ final class Bridge {
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
+    private volatile boolean fresh;
+
     // guarded by this
     private boolean running;
     private int attempts;
@@ -148,9 +150,17 @@ final class Bridge {
     /** Opens the session, in which messages wait from now on. */
     Mono<Void> open() {
         publishState(false);
-        return BridgeSession.open(core, name, topics)
-                .doOnNext(awaitRetained::addAll)
-                .then();
+        return BridgeSession.open(core, name, topics).doOnNext(this::opened).then();
+    }
+
+    private void opened(BridgeSession.Opened session) {
+        awaitRetained.addAll(session.added());
+        fresh = !session.wasPresent();
+    }
+
+    /** Whether the session has begun with this run of the broker and has not been at the other broker yet. */
+    boolean isFresh() {
+        return fresh;
     }
 
     /** The state of the moment. */
@@ -273,6 +283,7 @@ final class Bridge {
     /** The other broker has accepted the connection, and our session is open. */
     synchronized void connected(String to) {
         up = true;
+        fresh = false;
         publishState(true);
         since = Instant.now();
         upNanos = System.nanoTime();

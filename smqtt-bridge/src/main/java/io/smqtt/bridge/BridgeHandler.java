@@ -386,7 +386,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         boolean exactlyOnce =
                 bridge.topics().stream().anyMatch(topic -> topic.out() && topic.qos() == 2) && limits.maximumQos() == 2;
-        if (!present && limits.sessionPresent() && exactlyOnce) { // it may know identifiers that we give again
+        if ((!present || bridge.isFresh())
+                && limits.sessionPresent()
+                && exactlyOnce) { // it may know identifiers that we give again
             bridge.beginAnew();
             atOnce = true;
             close(context, "");

@@ -53,12 +53,26 @@ final class BridgeSession implements PacketSink {
     }
 
     /**
+     * The session at the start of the broker.
+     *
+     * @param wasPresent whether it was there before
+     * @param added the filters of its new subscriptions, whose retained messages it has not yet
+     */
+    record Opened(boolean wasPresent, Set<TopicFilter> added) {
+
+        /** Copies the set. */
+        Opened {
+            added = Set.copyOf(added);
+        }
+    }
+
+    /**
      * Opens the session. An error does not stop the broker: it is logged, and the session is opened with the first connection.
      *
-     * @return the filters of its new subscriptions, whose retained messages it has not yet
+     * @return what was there; empty if the session could not be opened
      */
     @AnyThread
-    static Mono<Set<TopicFilter>> open(BrokerModule.Core core, String name, List<BridgeTopic> topics) {
+    static Mono<Opened> open(BrokerModule.Core core, String name, List<BridgeTopic> topics) {
         return Mono.create(sink -> {
             String id = InProcess.BRIDGE_PREFIX + name;
             List<RoutingLoop> loops = core.router().loops();
@@ -80,21 +94,21 @@ final class BridgeSession implements PacketSink {
         });
     }
 
-    private SessionRequest.Reply replyTo(MonoSink<Set<TopicFilter>> sink) {
+    private SessionRequest.Reply replyTo(MonoSink<Opened> sink) {
         return new SessionRequest.Reply() {
             @Override
             public void opened(Session session, boolean sessionPresent) {
                 Set<TopicFilter> added = subscribe(session);
                 session.afterCommit(kept -> {
                     session.connectionEnded(BridgeSession.this, false, -1);
-                    sink.success(added);
+                    sink.success(new Opened(sessionPresent, added));
                 });
             }
 
             @Override
             public void refused(ReasonCode reason) {
                 LOG.error("bridge {}: messages do not wait before the first connection: {}", name, reason);
-                sink.success(Set.of());
+                sink.success();
             }
         };
     }

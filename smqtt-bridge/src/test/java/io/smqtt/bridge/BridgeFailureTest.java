@@ -31,7 +31,8 @@ class BridgeFailureTest {
 
     private BridgedBroker start() {
         return BridgedBroker.with(
-                        "cloud", BridgedBroker.bridge(remote.address(), "a/# out 1").hopLimit(0))
+                        "cloud",
+                        BridgedBroker.bridge(remote.address(), "a/# out 1").hopLimit(0))
                 .start();
     }
 

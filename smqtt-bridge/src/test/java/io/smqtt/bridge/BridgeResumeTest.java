@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PacketBytes;
+import io.smqtt.test.packet.PropertyBytes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a bridge resumes at the other broker. */
+@Timeout(60)
+class BridgeResumeTest {
+
+    private static final int CLEAN_START = 2;
+    private static final int FLAGS_AT = 9;
+
+    private static RawClient accept(RemoteStub remote, boolean clean, boolean present) {
+        RawClient bridge = RawClient.over(remote.acceptSocket(), ProtocolVersion.MQTT_5);
+        byte[] connect = bridge.expect(MqttMessageType.CONNECT).bytes();
+        assertThat((connect[FLAGS_AT] & CLEAN_START) != 0).isEqualTo(clean);
+        bridge.send(PacketBytes.packet(0x20)
+                .u8(present ? 1 : 0)
+                .u8(0)
+                .properties(PropertyBytes.none().fields()));
+        return bridge;
+    }
+
+    /** It may know packet identifiers of QoS 2 that this broker gives again. */
+    @Test
+    void aSessionThatOnlyTheOtherBrokerHasIsBegunAnew() {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
+                        .start()) {
+            accept(remote, false, true).expectClosed();
+            RawClient bridge = accept(remote, true, false);
+            broker.awaitConnected("cloud");
+            bridge.close();
+            accept(remote, false, true);
+            broker.awaitConnected("cloud");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aMessageThatWasNotAcknowledgedIsSentAgainWithItsIdentifier(int qos) {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
+                        .start();
+                RawClient client = broker.client("publisher")) {
+            client.publish("a/b", "x", qos);
+            RawClient bridge = accept(remote, false, false);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            bridge.close();
+            ReceivedPacket again = RemoteStub.nextPublish(accept(remote, false, true));
+
+            assertThat(first.dup()).isFalse();
+            assertThat(again.dup()).isTrue();
+            assertThat(again.packetId()).isEqualTo(first.packetId());
+            assertThat(again.qos()).isEqualTo(qos);
+        }
+    }
+}
