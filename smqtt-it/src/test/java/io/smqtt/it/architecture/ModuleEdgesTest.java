@@ -25,6 +25,7 @@ class ModuleEdgesTest {
             Map.entry("metric", Set.of("core")),
             Map.entry("admin", Set.of("core")),
             Map.entry("access", Set.of("core")),
+            Map.entry("access-ldap", Set.of("core", "access")),
             Map.entry("bridge", Set.of("core")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),
@@ -115,6 +116,10 @@ class ModuleEdgesTest {
             return Edges.ELSEWHERE;
         }
         String[] names = packageName.split("\\.");
+        String extension = names.length > 3 ? names[2] + "-" + names[3] : "";
+        if (ALLOWED.containsKey(extension)) {
+            return extension;
+        }
         // io.smqtt.access itself is the core's; the packages below it are those of smqtt-access.
         String below = names.length < 3 || packageName.equals("io.smqtt.access") ? "core" : names[2];
         return ALLOWED.containsKey(below) || below.equals("it") ? below : "core";

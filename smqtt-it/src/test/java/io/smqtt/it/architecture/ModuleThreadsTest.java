@@ -19,7 +19,15 @@ class ModuleThreadsTest {
     @Test
     void noMethodLeavesItsThread() {
         List<Path> modules = Stream.of(
-                        "core", "access", "bridge", "cluster", "persistence", "metric", "admin", "bootstrap")
+                        "core",
+                        "access",
+                        "access-ldap",
+                        "bridge",
+                        "cluster",
+                        "persistence",
+                        "metric",
+                        "admin",
+                        "bootstrap")
                 .map(module -> ROOT.resolve("smqtt-" + module).resolve("target/classes"))
                 .toList();
         JavaClasses classes = new ClassFileImporter().importPaths(modules);

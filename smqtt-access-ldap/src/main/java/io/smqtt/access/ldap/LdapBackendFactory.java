@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.ldap;
+
+import com.unboundid.ldap.sdk.BindRequest;
+import com.unboundid.ldap.sdk.DN;
+import com.unboundid.ldap.sdk.SimpleBindRequest;
+import io.smqtt.access.backend.AccessBackend;
+import io.smqtt.access.backend.AccessBackendFactory;
+import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSetting;
+import io.smqtt.access.backend.BackendSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Makes backends of the type {@code ldap}. */
+public final class LdapBackendFactory implements AccessBackendFactory {
+
+    private static final int THREAD_IDLE_SECONDS = 60;
+    private static final int MILLIS = 1_000;
+
+    /** Creates the factory, for {@link java.util.ServiceLoader}. */
+    public LdapBackendFactory() {}
+
+    @Override
+    public String type() {
+        return "ldap";
+    }
+
+    @Override
+    public List<BackendSetting> settings() {
+        return List.of(
+                BackendSetting.list("url", "the servers, `ldap://HOST:PORT` or `ldaps://HOST:PORT`, tried in order")
+                        .required(),
+                BackendSetting.flag("start-tls", false, "whether connections of `ldap://` change to TLS (StartTLS)"),
+                BackendSetting.file(
+                        "ca", "certificates of the authorities that are trusted, in PEM; without it those of Java"),
+                BackendSetting.text(
+                        "bind-dn", "the account that searches for entries; without it searches are anonymous"),
+                BackendSetting.text("bind-password", "the password of `bind-dn`")
+                        .secret(),
+                BackendSetting.file("bind-password-file", "a file with the password of `bind-dn`"),
+                BackendSetting.text("base-dn", "where entries are searched for; may have placeholders")
+                        .required(),
+                BackendSetting.text(
+                        "filter", "(objectClass=mqttUser)", "the filter of the search; may have placeholders"),
+                BackendSetting.choice(
+                        "scope",
+                        "sub",
+                        List.of("base", "one", "sub"),
+                        "what is searched: the entry `base-dn`, the entries below it (`one`), or all of it (`sub`)"),
+                BackendSetting.choice(
+                        "method",
+                        "bind",
+                        List.of("bind", "hash"),
+                        "who checks passwords: the server by a `bind`, or the broker by the `hash` in the entry"),
+                BackendSetting.text("password-attribute", "userPassword", "`hash`: the attribute with the password"),
+                BackendSetting.text(
+                        "superuser-attribute", "isSuperuser", "the attribute that is `true` for superusers"),
+                BackendSetting.text(
+                        "enabled-attribute", "isEnabled", "the attribute that is `false` for users that are refused"),
+                BackendSetting.entries(
+                        "client-attributes", "attributes of the client, with the attribute of the entry for each"),
+                BackendSetting.text(
+                        "publish-attribute", "mqttPublishTopic", "the attribute with topics that may be published to"),
+                BackendSetting.text(
+                        "subscribe-attribute",
+                        "mqttSubscriptionTopic",
+                        "the attribute with topics that may be subscribed to"),
+                BackendSetting.text("all-attribute", "mqttPubSubTopic", "the attribute with topics for both"),
+                BackendSetting.text("rule-attribute", "mqttAclRule", "the attribute with access rules in JSON"));
+    }
+
+    @Override
+    public AccessBackend open(BackendSettings settings, BackendContext context) {
+        long timeoutMillis = context.config().timeout().toMillis();
+        EntrySearch search = EntrySearch.of(settings, (int) Math.max(1, timeoutMillis / MILLIS));
+        LdapBackend.UserAttributes user = new LdapBackend.UserAttributes(
+                settings.text("method").equals("hash") ? settings.text("password-attribute") : null,
+                settings.text("superuser-attribute"),
+                settings.text("enabled-attribute"),
+                settings.entries("client-attributes"));
+        BindRequest account = account(settings);
+        LdapServers servers = LdapServers.of(settings, context);
+        Directory directory = new Directory(servers.open(account), servers.open(null));
+        return new LdapBackend(context.name(), search, user, EntryRules.of(settings), directory, threads(context));
+    }
+
+    /** As many threads as requests at the same time. */
+    private static Scheduler threads(BackendContext context) {
+        return Schedulers.newBoundedElastic(
+                context.config().maxConcurrent(),
+                Math.max(1, context.config().maxWaiting()),
+                "smqtt-access-" + context.name(),
+                THREAD_IDLE_SECONDS,
+                true);
+    }
+
+    private static @Nullable BindRequest account(BackendSettings settings) {
+        String name = settings.textOrNull("bind-dn");
+        Path file = settings.file("bind-password-file");
+        boolean hasPassword = settings.has("bind-password") || file != null;
+        if (name == null) {
+            if (hasPassword) {
+                throw settings.problem(file == null ? "bind-password" : "bind-password-file", "needs bind-dn");
+            }
+            return null;
+        }
+        if (!DN.isValidDN(name) || name.isBlank()) {
+            throw settings.problem("bind-dn", "must be a distinguished name such as cn=smqtt,dc=example,dc=org");
+        }
+        if (settings.has("bind-password") && file != null) {
+            throw settings.problem("bind-password-file", "cannot be set together with bind-password");
+        }
+        String password = file == null ? settings.textOrNull("bind-password") : read(settings, file);
+        if (password == null || password.isEmpty()) {
+            throw settings.problem("bind-dn", "needs bind-password or bind-password-file");
+        }
+        return new SimpleBindRequest(name, password);
+    }
+
+    private static String read(BackendSettings settings, Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw settings.problem("bind-password-file", "cannot be read");
+        }
+    }
+}

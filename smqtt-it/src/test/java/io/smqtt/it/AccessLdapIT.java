@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.unboundid.ldap.sdk.LDAPConnection;
+import io.smqtt.test.LoopbackPorts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example of {@code docs/access-ldap.md} with OpenLDAP: its schema, entries, configuration and commands; then TLS, hashes, and a server that dies. */
+class AccessLdapIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String SERVER = "127.0.0.1:3389";
+
+    /** Users of the other backends, with the hash of {@code secret}. */
+    private static final String ENTRIES = """
+            dn: uid=%1$s,ou=devices,dc=example,dc=org
+            objectClass: mqttUser
+            uid: %1$s
+            userPassword: {SSHA}P1+3zAc/WkUsFbGKhiTEzEp7D2XeFgsQ
+            mqttPubSubTopic: of/${username}
+
+            """;
+
+    /** Before the page's own backend: each is asked about the users with its prefix. */
+    private static final String BACKENDS = """
+                hashes:
+                  type: ldap
+                  user-prefix: tls-
+                  url: ldaps://localhost:%2$d
+                  ca: %3$s
+                  bind-dn: cn=smqtt,dc=example,dc=org
+                  bind-password: searcher
+                  base-dn: ou=devices,dc=example,dc=org
+                  filter: (&(objectClass=mqttUser)(uid=${username}))
+                  method: hash
+                upgraded:
+                  type: ldap
+                  user-prefix: start-
+                  url: ldap://localhost:%1$d
+                  start-tls: true
+                  ca: %3$s
+                  bind-dn: cn=smqtt,dc=example,dc=org
+                  bind-password: searcher
+                  base-dn: uid=${username},ou=devices,dc=example,dc=org
+                stranger:
+                  type: ldap
+                  user-prefix: other-
+                  url: ldaps://localhost:%2$d
+                  base-dn: uid=${username},ou=devices,dc=example,dc=org
+                misnamed:
+                  type: ldap
+                  user-prefix: name-
+                  url: ldaps://localhost:%4$d
+                  ca: %3$s
+                  base-dn: uid=${username},ou=devices,dc=example,dc=org
+            """;
+
+    @TempDir
+    static Path directory;
+
+    private static DocumentPage page = new DocumentPage("");
+    private static Slapd server;
+    private static BrokerProcess broker;
+    private static CapturedProcess misnamed;
+
+    @BeforeAll
+    static void start() throws IOException {
+        page = DocumentPage.read("access-ldap.md");
+        TestCertificates certificates = TestCertificates.in(directory);
+        int port = LoopbackPorts.one();
+        int tlsPort = LoopbackPorts.one();
+        String entries = ENTRIES.formatted("tls-1") + ENTRIES.formatted("start-1");
+        server = Slapd.start(
+                Files.createDirectory(directory.resolve("slapd")), page, entries, certificates, port, tlsPort);
+        String access = page.block("yaml", 0)
+                .replace(SERVER, "127.0.0.1:" + port)
+                .replace("chain: [devices]", "chain: [hashes, upgraded, stranger, misnamed, devices]");
+        Path file = Files.writeString(
+                directory.resolve("smqtt.yaml"),
+                access + BACKENDS.formatted(port, tlsPort, certificates.authority(), misnamedServer(certificates))
+                        + """
+                        management:
+                          port: 0
+                        storage:
+                          kind: memory
+                        listeners:
+                          tcp:
+                            host: 127.0.0.1
+                            port: 0
+                          ws:
+                            enabled: false
+                        """);
+        broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", LDAPConnection.class, directory, file));
+    }
+
+    /** Starts a server with a certificate of the authority that is not for its name, and returns its port. */
+    private static int misnamedServer(TestCertificates certificates) {
+        certificates.renewNode("elsewhere");
+        int port = LoopbackPorts.one();
+        ProcessBuilder command = new ProcessBuilder(ForeignProgram.path("openssl"), "s_server", "-quiet");
+        command.command().addAll(List.of("-accept", "127.0.0.1:" + port));
+        command.command()
+                .addAll(List.of("-cert", certificates.certificate("elsewhere").toString()));
+        command.command().addAll(List.of("-key", certificates.key("elsewhere").toString()));
+        misnamed = CapturedProcess.start("openssl", command);
+        return port;
+    }
+
+    @AfterAll
+    static void stop() {
+        if (broker != null) {
+            broker.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+        if (misnamed != null) {
+            misnamed.close();
+        }
+    }
+
+    @Test
+    void commandsOfThePageGetTheirAnswers() {
+        page.assertPublishAnswers(8, options -> run(options.split(" ")));
+    }
+
+    @Test
+    void hashesAreReadOverTlsAndPasswordsCheckedAfterStartTls() {
+        for (String user : List.of("tls-1", "start-1")) {
+            assertThat(publish("-u", user, "-P", "secret", "-t", "of/" + user))
+                    .as(user)
+                    .isEmpty();
+            assertThat(publish("-u", user, "-P", "secret", "-t", "of/other")).containsIgnoringCase("not authorized");
+            assertThat(publish("-u", user, "-P", "wrong", "-t", "of/" + user))
+                    .containsIgnoringCase("bad user name or password");
+        }
+    }
+
+    @Test
+    void aServerIsNotTrustedWithAnUnknownAuthorityOrTheNameOfAnother() {
+        assertThat(publish("-u", "other-1", "-P", "secret", "-t", "of/other-1"))
+                .containsIgnoringCase("server unavailable");
+        assertThat(publish("-u", "name-1", "-P", "secret", "-t", "of/name-1"))
+                .containsIgnoringCase("server unavailable");
+        assertThat(broker.output())
+                .anyMatch(line -> line.contains("backend stranger failed") && line.contains("certification path"))
+                .anyMatch(line -> line.contains("backend misnamed failed") && line.contains("Hostname verification"));
+    }
+
+    @Test
+    void clientsAreRefusedWhileTheServerIsAwayAndAcceptedWhenItIsBack() {
+        assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "before"))
+                .isEmpty();
+        server.kill();
+        assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "during"))
+                .containsIgnoringCase("server unavailable");
+
+        server.startAgain();
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "after"))
+                        .isEmpty());
+    }
+
+    private static String publish(String... options) {
+        List<String> all = new ArrayList<>(List.of("-V", "5", "-q", "1", "-m", "1"));
+        all.addAll(List.of(options));
+        return run(all.toArray(String[]::new));
+    }
+
+    /** What the command says, without its exit code, which differs from release to release. */
+    private static String run(String... options) {
+        List<String> command = new ArrayList<>(List.of(
+                ForeignProgram.path("mosquitto_pub"), "-h", "127.0.0.1", "-p", String.valueOf(broker.port("tcp"))));
+        command.addAll(List.of(options));
+        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
+            process.awaitExit(PATIENCE);
+            return String.join("\n", process.output());
+        }
+    }
+}
