@@ -172,6 +172,11 @@ public final class AdminModule implements BrokerModule {
         return new ReloadResult(read, problems);
     }
 
+    /** Records in the audit that a signal of the operating system made the broker read its files again. */
+    public void reloadedBySignal() {
+        parts.audit().reloadedBySignal();
+    }
+
     @Override
     public Mono<Void> stop() {
         return server.close()

@@ -70,6 +70,7 @@ import reactor.core.publisher.Mono;
  * @param observers what sees the events of the broker
  * @param mounted what answers at paths of its own
  * @param page the dashboard; null if it is not served
+ * @param audit records what has changed
  * @param known whether an Authorization header is that of a known caller
  */
 record AdminParts(
@@ -77,6 +78,7 @@ record AdminParts(
         List<Observer> observers,
         List<Api> mounted,
         @Nullable PageServer page,
+        Audit audit,
         Predicate<@Nullable String> known) {
 
     private static final String AUDIT_FILE = "audit.jsonl";
@@ -145,6 +147,7 @@ record AdminParts(
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,
+                audit,
                 callers::isKnown);
     }
 

@@ -11,6 +11,8 @@ import io.smqtt.admin.api.Api;
 import io.smqtt.admin.api.ApiAnswer;
 import io.smqtt.admin.api.Route;
 import io.smqtt.admin.object.LiveObjects;
+import io.smqtt.admin.security.Audit;
+import io.smqtt.admin.security.AuditSettings;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import java.io.InputStream;
@@ -78,7 +80,8 @@ class ApiPortTest {
                                                 .map(n -> ("data: " + n + "\n\n").getBytes(StandardCharsets.UTF_8))
                                                 .doOnCancel(cancelled::countDown)))))),
                 List.of());
-        server.mount(new AdminParts(List.of(), List.of(), List.of(api), null, authorization -> false));
+        Audit audit = new Audit(new AuditSettings(null, 1, 1), () -> "n1", InstantSource.system());
+        server.mount(new AdminParts(List.of(), List.of(), List.of(api), null, audit, authorization -> false));
         server.bind().block(PATIENCE);
     }
 

@@ -277,6 +277,20 @@ class SecurityRoutesTest {
     }
 
     @Test
+    void aReloadByASignalIsInTheAuditAsOneByARequestIs() throws Exception {
+        call("POST", "/reload", BEARER, null);
+        broker.module.reloadedBySignal();
+
+        JsonNode lines =
+                call("GET", "/audit?operation_type=reload", BEARER, null).json.get("data");
+
+        assertThat(lines.findValuesAsText("from")).containsExactly("signal", "rest_api");
+        assertThat(lines.findValuesAsText("source")).containsExactly("SIGHUP", "token");
+        assertThat(lines.findValuesAsText("operation_id")).containsOnly("/reload");
+        assertThat(lines.findValuesAsText("operation_result")).containsOnly("success");
+    }
+
+    @Test
     void allObjectsAreExportedAndImported() throws Exception {
         create("chief", "administrator");
         String secret = basic(call("POST", "/api_key", BEARER, "{\"name\":\"ci\",\"role\":\"viewer\"}").json);

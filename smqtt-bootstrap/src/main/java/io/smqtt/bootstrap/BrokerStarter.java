@@ -80,7 +80,7 @@ interface BrokerStarter {
          */
         default void show(EffectiveConfig config) {}
 
-        /** {@return what was read again, and what failed and stays as it was} */
+        /** {@return what was read again because of a signal, and what failed and stays as it was} */
         ReloadResult reload();
 
         /**
@@ -113,7 +113,11 @@ interface BrokerStarter {
 
         @Override
         public ReloadResult reload() {
-            return broker.reload();
+            ReloadResult result = broker.reload();
+            if (admin != null) {
+                admin.reloadedBySignal();
+            }
+            return result;
         }
 
         @Override

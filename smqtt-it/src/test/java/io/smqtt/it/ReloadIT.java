@@ -2,6 +2,7 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
@@ -114,6 +115,10 @@ class ReloadIT {
 
             broker.signal("HUP");
             broker.awaitLine("reloaded: ");
+            RestApi api = RestApi.of(broker).token(Files.readString(directory.resolve("data/management.token")));
+            await().untilAsserted(() -> assertThat(
+                            api.get("/audit?from=signal").json().findValuesAsText("source"))
+                    .contains("SIGHUP"));
 
             try (RawClient bob = open()) {
                 bob.connect(login("bob"));

@@ -37,7 +37,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Records who has changed what at the management port: logins, refused requests and all requests that are not GET. In a file of JSON lines,
+ * Records who has changed what at the management port: logins, refused requests and all requests that are not GET; and reloads by a signal. In a file of JSON lines,
  * or in the log without a file; the last 1,000 in memory. A thread of its own writes. Refused requests and logins of an address are recorded
  * up to 20 times a minute, of all together up to 200 times; so are requests that fail and those of viewers and publishers, for each caller.
  * Who may change nothing cannot push out older lines.
@@ -51,7 +51,9 @@ public final class Audit implements ApiObserver, BrokerModule {
     private static final int REMEMBERED = 1_000;
     private static final int WAITING = 10_000;
     private static final int MAX_TEXT = 256;
+    private static final int DONE = 200;
     private static final int REFUSED = 400;
+    private static final String SIGNAL = "signal";
     private static final long CLOSE_SECONDS = 3;
 
     private final @Nullable AuditFile file;
@@ -149,7 +151,7 @@ public final class Audit implements ApiObserver, BrokerModule {
             int status,
             String failure) {
         InetAddress ip = address.getAddress();
-        AuditEntry entry = new AuditEntry(
+        add(new AuditEntry(
                 clock.instant(),
                 node.get(),
                 from(caller),
@@ -160,7 +162,16 @@ public final class Audit implements ApiObserver, BrokerModule {
                 bindings,
                 fields,
                 status,
-                failure);
+                failure));
+    }
+
+    /** Records that a signal made this node read its files again, as a request for {@code /reload} does. */
+    public void reloadedBySignal() {
+        add(new AuditEntry(
+                clock.instant(), node.get(), SIGNAL, "SIGHUP", "", "/reload", "POST", Map.of(), List.of(), DONE, ""));
+    }
+
+    private void add(AuditEntry entry) {
         synchronized (last) {
             last.addLast(entry);
             if (last.size() > REMEMBERED) {

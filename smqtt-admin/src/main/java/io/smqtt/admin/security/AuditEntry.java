@@ -12,8 +12,9 @@ import java.util.Map;
  *
  * @param createdAt the time of the answer
  * @param node the node that has answered
- * @param from {@code dashboard} for a user, {@code rest_api} for an API key or the token of the port; empty if that is not known
- * @param source the name of the caller; of a failed login the name that was tried
+ * @param from {@code dashboard} for a user, {@code rest_api} for an API key or the token of the port, {@code signal} for a signal of the
+ *     operating system; empty if that is not known
+ * @param source the name of the caller or of the signal; of a failed login the name that was tried
  * @param sourceIp the address of the caller
  * @param operation the path as the API has it, such as <code>/clients/{clientid}</code>
  * @param method the HTTP method
