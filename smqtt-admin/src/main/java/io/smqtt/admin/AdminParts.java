@@ -132,7 +132,7 @@ record AdminParts(
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
-                new LoggerRoutes(levels, InstantSource.system()),
+                new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
                 new AnswerCacheRoutes(view, calls),
                 new LoginRoutes(accounts, callers, view.version()),

@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -35,6 +37,7 @@ class ListsInClusterTest {
     @TempDir
     Path directory;
 
+    private final Map<String, String> asked = new ConcurrentHashMap<>(); // the last question to each node
     private String answer = TWO_ROWS;
     private ApiBroker node;
 
@@ -47,6 +50,7 @@ class ListsInClusterTest {
 
         @Override
         public Mono<byte[]> ask(String peer, String name, byte[] question, Duration deadline) {
+            asked.put(peer, new String(question, StandardCharsets.UTF_8));
             return peer.equals(SILENT)
                     ? Mono.<byte[]>never().timeout(deadline)
                     : Mono.just(answer.getBytes(StandardCharsets.UTF_8));
@@ -160,6 +164,26 @@ class ListsInClusterTest {
         assertThat(page.path("data").path(0).path("operation_id").asText()).isEqualTo("/later");
         assertThat(page.path("meta").path("count").asInt()).isEqualTo(3);
         assertThat(incomplete(page)).containsExactly(SILENT);
+    }
+
+    @Test
+    void aLevelOfALoggerIsSetOnAllNodesAndShownOfOne() {
+        answer = "{\"answer\":{\"effectiveLevel\":\"ERROR\"}}";
+        String path = "/loggers/io.smqtt.test.Lists";
+
+        JsonNode all = node.post(path, "{\"configuredLevel\":\"ERROR\"}").json();
+        assertThat(all.path("nodes").toString()).isEqualTo("[\"n1\",\"n2\"]");
+        assertThat(incomplete(all)).containsExactly(SILENT);
+        assertThat(asked.get("n2")).contains("logger.set", "ERROR");
+        assertThat(asked).doesNotContainKey("n1");
+        assertThat(node.get(path).json().path("configuredLevel").asText()).isEqualTo("ERROR");
+        assertThat(node.get(path + "?node=n2").json().has("configuredLevel")).isFalse();
+
+        assertThat(node.post(path + "?node=n1", "{\"configuredLevel\":null}").json())
+                .hasToString("{\"nodes\":[\"n1\"]}");
+        assertThat(asked.get("n2")).contains("logger.show");
+        assertThat(node.post(path + "?node=n%223", "{}").status()).isEqualTo(503);
+        assertThat(node.post(path + "?node=n4", "{}").status()).isEqualTo(404);
     }
 
     @Test

@@ -45,7 +45,7 @@ class LoggerRoutesTest {
     void aLevelIsSetAndTakenBack() {
         assertThat(LOGGER.isDebugEnabled()).isFalse();
 
-        assertThat(set("{\"configuredLevel\":\"DEBUG\"}")).isEqualTo(204);
+        assertThat(set("{\"configuredLevel\":\"DEBUG\"}")).isEqualTo(200);
         assertThat(LOGGER.isDebugEnabled()).isTrue();
         JsonNode all = api.get("/loggers").json();
         assertThat(all.path("loggers").path(NAME).path("configuredLevel").asText())
@@ -53,7 +53,7 @@ class LoggerRoutesTest {
         assertThat(all.path("loggers").path("ROOT").path("effectiveLevel").asText())
                 .isEqualTo("WARN");
 
-        assertThat(set("{\"configuredLevel\":null}")).isEqualTo(204);
+        assertThat(set("{\"configuredLevel\":null}")).isEqualTo(200);
         assertThat(LOGGER.isDebugEnabled()).isFalse();
         assertThat(api.get("/loggers/" + NAME).json().has("configuredLevel")).isFalse();
     }
@@ -64,7 +64,7 @@ class LoggerRoutesTest {
         long second = Instant.now().getEpochSecond() + 2;
 
         assertThat(set("{\"configuredLevel\":\"DEBUG\",\"until\":" + second + "}"))
-                .isEqualTo(204);
+                .isEqualTo(200);
         assertThat(LOGGER.isDebugEnabled()).isTrue();
 
         await().until(() -> !LOGGER.isDebugEnabled());

@@ -141,6 +141,21 @@ class ApiClusterIT {
     }
 
     @Test
+    void aLevelOfALoggerIsSetOnAllNodesOrOnOne() {
+        String path = "/loggers/io.smqtt.admin";
+        assertThat(first.post(path, "{\"configuredLevel\":\"DEBUG\"}").json())
+                .hasToString("{\"nodes\":[\"n0\",\"n1\"]}");
+        assertThat(second.get(path).text()).contains("DEBUG");
+        assertThat(first.get(path + "?node=n1").text()).contains("DEBUG");
+
+        assertThat(first.post(path + "?node=n1", "{\"configuredLevel\":\"WARN\"}")
+                        .json())
+                .hasToString("{\"nodes\":[\"n1\"]}");
+        assertThat(second.get(path).text()).contains("WARN");
+        assertThat(first.get(path).text()).contains("DEBUG");
+    }
+
+    @Test
     void aSharedGroupHasARowForEachNodeWithMembers() {
         clients.get(0).subscribe("$share/workers/jobs", 1);
         clients.get(1).subscribe("$share/workers/jobs", 1);

@@ -57,6 +57,11 @@ public final class LogLevelChanges implements BrokerModule {
                     .schedule(() -> revert(levels, name, change), time.toMillis(), TimeUnit.MILLISECONDS));
         }
         levels.set(name, level);
+        LOG.info("the level of the logger {} is {}", name, shown(level));
+    }
+
+    private static String shown(@Nullable String level) {
+        return level == null ? "inherited" : level;
     }
 
     /** Ends a change, unless a later one has replaced it. */
@@ -64,10 +69,7 @@ public final class LogLevelChanges implements BrokerModule {
         if (temporary.remove(name, change)) {
             change.end.dispose();
             levels.set(name, change.former);
-            LOG.info(
-                    "the level of the logger {} is {} again",
-                    name,
-                    change.former == null ? "inherited" : change.former);
+            LOG.info("the level of the logger {} is {} again", name, shown(change.former));
         }
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.admin.log;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.admin.BrokerView;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.account.Role;
 import io.smqtt.admin.api.ApiAnswer;
@@ -9,6 +10,7 @@ import io.smqtt.admin.api.ApiRequest;
 import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.api.Route;
 import io.smqtt.admin.api.RouteGroup;
+import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.admin.log.LogLevels.Entry;
 import io.smqtt.thread.AnyThread;
 import java.time.DateTimeException;
@@ -16,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.OffsetDateTime;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -24,17 +27,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** {@code /loggers}: the levels of the loggers of this node, with the fields of Spring Boot's actuator. */
+/**
+ * {@code /loggers}: the levels of the loggers of a node, with the fields of Spring Boot's actuator. A level is set on all nodes, or on one.
+ */
 @AnyThread
 public final class LoggerRoutes implements RouteGroup {
 
     private static final int BODY_BYTES = 1 << 10;
     private static final Duration LONGEST = Duration.ofHours(24);
+    private static final String NODE = "node";
     private static final String NAME = "name";
     private static final String LEVEL = "configuredLevel";
     private static final String UNTIL = "until";
+    private static final String MILLIS = "millis";
+    private static final String LIST = "loggers.list";
+    private static final String SHOW = "logger.show";
+    private static final String SET = "logger.set";
     private static final long MAX_SECOND = 253_402_300_799L; // of the year 9999
 
+    private final BrokerView view;
+    private final NodeCalls calls;
     private final LogLevelChanges changes;
     private final Supplier<@Nullable LogLevels> levels;
     private final InstantSource clock;
@@ -42,24 +54,40 @@ public final class LoggerRoutes implements RouteGroup {
     /**
      * Creates the routes.
      *
+     * @param view the broker
+     * @param calls reaches the other nodes
      * @param changes sets levels
      * @param clock the time of day
      */
-    public LoggerRoutes(LogLevelChanges changes, InstantSource clock) {
-        this(changes, LogLevels::present, clock);
+    public LoggerRoutes(BrokerView view, NodeCalls calls, LogLevelChanges changes, InstantSource clock) {
+        this(view, calls, changes, LogLevels::present, clock);
     }
 
-    LoggerRoutes(LogLevelChanges changes, Supplier<@Nullable LogLevels> levels, InstantSource clock) {
+    LoggerRoutes(
+            BrokerView view,
+            NodeCalls calls,
+            LogLevelChanges changes,
+            Supplier<@Nullable LogLevels> levels,
+            InstantSource clock) {
+        this.view = view;
+        this.calls = calls;
         this.changes = changes;
         this.levels = levels;
         this.clock = clock;
+        calls.register(LIST, question -> Mono.fromCallable(this::listHere));
+        calls.register(
+                SHOW, question -> Mono.fromCallable(() -> fields(present().get(question.text(NAME)))));
+        calls.register(SET, question -> Mono.fromCallable(() -> setHere(question)));
     }
 
     @Override
     public List<Route> routes() {
         return List.of(
-                Route.get("/loggers", Role.ADMINISTRATOR, this::list),
-                Route.get("/loggers/{name}", Role.ADMINISTRATOR, this::one),
+                Route.get("/loggers", Role.ADMINISTRATOR, request -> show(request, LIST, Map.of())),
+                Route.get(
+                        "/loggers/{name}",
+                        Role.ADMINISTRATOR,
+                        request -> show(request, SHOW, Map.of(NAME, name(request.path(NAME))))),
                 new Route("POST", "/loggers/{name}", Role.ADMINISTRATOR, BODY_BYTES, this::change));
     }
 
@@ -75,10 +103,17 @@ public final class LoggerRoutes implements RouteGroup {
         return present;
     }
 
-    private Mono<ApiAnswer> list(ApiRequest request) {
+    /** Asks the node that the request names, or this one. */
+    private Mono<ApiAnswer> show(ApiRequest request, String call, Map<String, ?> question) {
+        String node = request.query(NODE);
+        return calls.askOne(node == null ? view.nodeName() : node, call, question)
+                .map(ApiAnswer::json);
+    }
+
+    private Map<String, Object> listHere() {
         Map<String, Object> loggers = new LinkedHashMap<>();
         present().all().forEach(entry -> loggers.put(entry.name(), fields(entry)));
-        return Mono.just(ApiAnswer.json(Map.of("levels", LogLevelChanges.LEVELS, "loggers", loggers)));
+        return Map.of("levels", LogLevelChanges.LEVELS, "loggers", loggers);
     }
 
     private static Map<String, Object> fields(Entry entry) {
@@ -90,12 +125,7 @@ public final class LoggerRoutes implements RouteGroup {
         return fields;
     }
 
-    private Mono<ApiAnswer> one(ApiRequest request) {
-        return Mono.just(ApiAnswer.json(fields(present().get(name(request)))));
-    }
-
-    private static String name(ApiRequest request) {
-        String name = request.path(NAME);
+    private static String name(String name) {
         if (!name.matches("[A-Za-z0-9_.$-]{1,256}")) {
             throw Problem.badRequest("the name of a logger has letters, digits, dots, $, _ and -, at most 256")
                     .exception();
@@ -103,10 +133,7 @@ public final class LoggerRoutes implements RouteGroup {
         return name;
     }
 
-    private Mono<ApiAnswer> change(ApiRequest request) {
-        LogLevels present = present();
-        String name = name(request);
-        JsonFields fields = request.fields();
+    private static @Nullable String level(String name, JsonFields fields) {
         String level = fields.textOrNull(LEVEL);
         if (level != null) {
             level = level.toUpperCase(Locale.ROOT);
@@ -118,8 +145,44 @@ public final class LoggerRoutes implements RouteGroup {
         } else if (name.equals(LogLevels.ROOT)) {
             throw Problem.badRequest("the logger ROOT needs a level").exception();
         }
-        changes.set(present, name, level, time(fields));
-        return Mono.just(ApiAnswer.noContent());
+        return level;
+    }
+
+    /** Sends the remaining time, not the point in time: the clocks of the nodes may differ. */
+    private Mono<ApiAnswer> change(ApiRequest request) {
+        JsonFields fields = request.fields();
+        Map<String, Object> question = new LinkedHashMap<>();
+        String name = name(request.path(NAME));
+        question.put(NAME, name);
+        String level = level(name, fields);
+        if (level != null) {
+            question.put(LEVEL, level);
+        }
+        Duration time = time(fields);
+        if (time != null) {
+            question.put(MILLIS, Math.max(1, time.toMillis()));
+        }
+        String node = request.query(NODE);
+        return node == null
+                ? calls.askAll(SET, question)
+                        .map(answers -> answer(answers.byNode().keySet(), answers.incomplete()))
+                : calls.askOne(node, SET, question).map(done -> answer(List.of(node), List.of()));
+    }
+
+    private static ApiAnswer answer(Collection<String> nodes, List<String> incomplete) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("nodes", List.copyOf(nodes));
+        if (!incomplete.isEmpty()) {
+            fields.put("incomplete", incomplete);
+        }
+        return ApiAnswer.json(fields);
+    }
+
+    private Map<String, Object> setHere(JsonFields question) {
+        String name = name(question.text(NAME));
+        Duration time = question.has(MILLIS) ? Duration.ofMillis(question.number(MILLIS, 1, LONGEST.toMillis())) : null;
+        changes.set(present(), name, level(name, question), time);
+        return Map.of("done", true);
     }
 
     /** The time until the level goes back; null if it stays. */

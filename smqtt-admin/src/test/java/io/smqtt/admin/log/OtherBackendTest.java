@@ -4,10 +4,12 @@ package io.smqtt.admin.log;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.admin.BrokerView;
 import io.smqtt.admin.account.Credentials;
 import io.smqtt.admin.api.ApiRequest;
 import io.smqtt.admin.api.ProblemException;
 import io.smqtt.admin.api.Route;
+import io.smqtt.admin.broker.NodeCalls;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
@@ -19,11 +21,14 @@ class OtherBackendTest {
 
     @Test
     void everyRouteSaysThatLevelsCannotBeSet() {
-        LoggerRoutes routes = new LoggerRoutes(new LogLevelChanges(), () -> null, InstantSource.system());
+        BrokerView view = new BrokerView();
+        LoggerRoutes routes =
+                new LoggerRoutes(view, new NodeCalls(view), new LogLevelChanges(), () -> null, InstantSource.system());
 
         assertThat(routes.routes())
                 .hasSize(3)
-                .allSatisfy(route -> assertThatThrownBy(() -> route.handler().answer(request(route)))
+                .allSatisfy(route -> assertThatThrownBy(
+                                () -> route.handler().answer(request(route)).block())
                         .isInstanceOfSatisfying(
                                 ProblemException.class,
                                 error -> assertThat(error.problem().status()).isEqualTo(501)));
