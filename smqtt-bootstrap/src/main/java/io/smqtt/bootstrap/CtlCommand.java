@@ -112,8 +112,12 @@ final class CtlCommand {
                                         new TraceCommands.Delete(program))),
                         group(
                                 "log",
-                                "Shows and sets the levels of the log of one node.",
+                                "Shows and sets the levels of the log.",
                                 List.of(new LogCommands.Loggers(program), new LogCommands.SetLevel(program))),
+                        group(
+                                "access",
+                                "Steers the backends that say who may connect.",
+                                List.of(new AccessCommands.Forget(program))),
                         new ServiceCommands.Alarms(program),
                         new ServiceCommands.Audit(program),
                         new ServiceCommands.Config(program),

@@ -8,6 +8,7 @@ import io.smqtt.bootstrap.TextTable.Column;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -52,6 +53,37 @@ final class CtlOutput {
     /** Prints that something without an answer was done. */
     void done(String line) {
         done(BrokerApi.object().put("done", true), line);
+    }
+
+    /**
+     * Prints that something was done on several nodes.
+     *
+     * @param answer has the names of these nodes, and of those that did not answer
+     * @param line what was done
+     */
+    void doneOnNodes(JsonNode answer, String line) {
+        done(answer, line + " on " + String.join(", ", texts(answer.path("nodes"))));
+        checkComplete(texts(answer.path("incomplete")), "nothing is known of them");
+    }
+
+    /**
+     * Ends the command with an error if nodes did not answer.
+     *
+     * @param incomplete their names
+     * @param consequence what follows
+     */
+    void checkComplete(Collection<String> incomplete, String consequence) {
+        if (!incomplete.isEmpty()) {
+            complete = false;
+            err.println("smqtt: these nodes did not answer, " + consequence + ": " + String.join(", ", incomplete));
+        }
+    }
+
+    /** {@return the texts of an array} */
+    static List<String> texts(JsonNode array) {
+        List<String> texts = new ArrayList<>();
+        array.forEach(text -> texts.add(TextTable.shown(text)));
+        return texts;
     }
 
     /** Prints a line for people; nothing among JSON. */
@@ -120,10 +152,6 @@ final class CtlOutput {
             entries.forEach(entry -> count[0]++);
         });
         line(noun + ": " + count[0] + (found.more() ? ", more exist" : ""));
-        if (!found.incomplete().isEmpty()) {
-            complete = false;
-            err.println("smqtt: these nodes did not answer, what they have is missing: "
-                    + String.join(", ", found.incomplete()));
-        }
+        checkComplete(found.incomplete(), "what they have is missing");
     }
 }

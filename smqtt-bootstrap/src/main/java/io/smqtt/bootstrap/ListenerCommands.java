@@ -96,9 +96,7 @@ final class ListenerCommands {
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
             JsonNode answer = api.send("POST", BrokerApi.path("/listeners/{id}/" + action, id), null);
-            List<String> nodes = new ArrayList<>();
-            answer.path("nodes").forEach(node -> nodes.add(TextTable.shown(node)));
-            out.done(answer, done + " " + id + " on " + String.join(", ", nodes));
+            out.doneOnNodes(answer, done + " " + id);
         }
     }
 

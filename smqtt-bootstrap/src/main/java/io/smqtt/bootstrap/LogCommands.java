@@ -9,16 +9,25 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code ctl log}: the levels of the log of the node that is asked. */
+/** {@code ctl log}: the levels of the log. */
 final class LogCommands {
 
     private LogCommands() {}
+
+    private static String on(NodeOption node, String path) {
+        Map<String, @Nullable Object> query = new LinkedHashMap<>();
+        node.addTo(query);
+        return BrokerApi.query(path, query);
+    }
 
     /** How much is logged; inherited is the level of the logger above. */
     enum Level {
@@ -32,7 +41,9 @@ final class LogCommands {
     }
 
     /** Lists loggers. */
-    @Command(name = "list", description = "Lists the loggers of the node that is asked, with their levels.")
+    @Command(
+            name = "list",
+            description = "Lists the loggers of the node that is asked, or of another one, with their levels.")
     static final class Loggers extends CtlRequest {
 
         private static final List<Column> COLUMNS = List.of(
@@ -40,13 +51,16 @@ final class LogCommands {
                 Column.of("LEVEL", "effectiveLevel"),
                 Column.of("CONFIGURED", "configuredLevel"));
 
+        @Mixin
+        NodeOption node = new NodeOption();
+
         Loggers(ProgramContext program) {
             super(program);
         }
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            JsonNode answer = api.get("/loggers");
+            JsonNode answer = api.get(on(node, "/loggers"));
             if (out.isJson()) {
                 out.object(answer);
                 return;
@@ -65,8 +79,8 @@ final class LogCommands {
     @Command(
             name = "level",
             description =
-                    "Shows or sets the level of a logger of the node that is asked, until the process ends or for a "
-                            + "time.")
+                    "Sets the level of a logger on all nodes, or on one, until the process ends or for a time. Without "
+                            + "a level shows that of the node that is asked, or of another one.")
     static final class SetLevel extends CtlRequest {
 
         @Nullable
@@ -88,13 +102,16 @@ final class LogCommands {
                 description = "Is one of ${COMPLETION-CANDIDATES}. Without it the level is shown.")
         Level level;
 
+        @Mixin
+        NodeOption node = new NodeOption();
+
         SetLevel(ProgramContext program) {
             super(program);
         }
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            String path = BrokerApi.path("/loggers/{name}", logger);
+            String path = on(node, BrokerApi.path("/loggers/{name}", logger));
             if (level == null) {
                 out.object(api.get(path));
                 return;
@@ -106,8 +123,7 @@ final class LogCommands {
                         "until",
                         Instant.now().plus(time).truncatedTo(ChronoUnit.SECONDS).toString());
             }
-            api.send("POST", path, change);
-            out.done("set " + logger + " to " + level);
+            out.doneOnNodes(api.send("POST", path, change), "set " + logger + " to " + level);
         }
     }
 }

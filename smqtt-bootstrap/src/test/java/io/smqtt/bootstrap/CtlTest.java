@@ -104,9 +104,10 @@ class CtlTest {
             "trace download t",
             "trace delete t",
             "trace delete --all",
-            "log list",
+            "log list --node n1",
             "log level io.smqtt DEBUG --for 5m",
             "log level io.smqtt",
+            "access forget --node n1",
             "alarms",
             "audit --failed",
             "config limits",
@@ -115,7 +116,6 @@ class CtlTest {
             "import objects.json");
 
     private static final Map<String, String> WITHOUT_A_COMMAND = Map.ofEntries(
-            Map.entry("DELETE /authentication/cache", "reload does it, on the node that is asked"),
             Map.entry("POST /clients/{clientid}/subscribe/bulk", "subscribe takes one filter"),
             Map.entry("POST /clients/{clientid}/unsubscribe/bulk", "unsubscribe takes one filter"),
             Map.entry("POST /publish/bulk", "bench publishes many messages"),
@@ -330,6 +330,26 @@ class CtlTest {
                         "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
                         "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4 "
                                 + "forgotten early");
+    }
+
+    @Test
+    void aChangeOnSeveralNodesNamesThemAndThoseThatDidNotAnswer() {
+        answers.put("/loggers/io.smqtt", "{\"nodes\":[\"n1\",\"n2\"]}");
+        assertThat(ctl("log level io.smqtt inherited")).isEqualTo(ExitCode.OK);
+        assertThat(asked).containsExactly("POST /loggers/io.smqtt {\"configuredLevel\":null}");
+        assertThat(output()).isEqualTo("set io.smqtt to inherited on n1, n2\n");
+
+        answers.put("/loggers/io.smqtt?node=n1", "{\"nodes\":[],\"incomplete\":[\"n1\"]}");
+        assertThat(ctl("log level io.smqtt DEBUG --node n1")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("these nodes did not answer", "n1");
+
+        answers.put(
+                "/authentication/cache",
+                "{\"data\":[{\"node\":\"n1\",\"cleared\":12},{\"node\":\"n2\",\"cleared\":0}],\"incomplete\":[\"n3\"]}");
+        output();
+        assertThat(ctl("access forget")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(output()).isEqualTo("forgot 12 answers on n1\nforgot 0 answers on n2\n");
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("they may use former answers again: n3");
     }
 
     @Test
