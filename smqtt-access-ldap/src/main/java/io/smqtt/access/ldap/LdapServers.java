@@ -132,7 +132,6 @@ final class LdapServers {
         options.setFollowReferrals(false);
         options.setBindWithDNRequiresPassword(true);
         options.setMaxMessageSize(MAXIMUM_MESSAGE_BYTES);
-        options.setAutoReconnect(false);
         options.setSSLSocketVerifier(new HostNameSSLSocketVerifier(true));
         return options;
     }
