@@ -128,7 +128,7 @@ final class LdapBackend implements AccessBackend {
         if (attribute == null) {
             return directory.accepts(entry.getDN(), password);
         }
-        byte[] @Nullable [] values = entry.getAttributeValueByteArrays(attribute);
+        byte @Nullable [][] values = entry.getAttributeValueByteArrays(attribute);
         boolean isRight = false;
         for (byte[] value : values == null ? new byte[0][] : values) {
             LdapPassword.Match match = LdapPassword.match(value, password);
