@@ -28,6 +28,15 @@ final class ClientRates {
             return bytes == null || byteCount == 0 ? owed : Math.max(owed, bytes.spend(byteCount, now));
         }
 
+        private void forgive(int messageCount, long byteCount, long now) {
+            if (messages != null) {
+                messages.forgive(messageCount, now);
+            }
+            if (bytes != null) {
+                bytes.forgive(byteCount, now);
+            }
+        }
+
         boolean isFull(long now) {
             return (messages == null || messages.isFull(now)) && (bytes == null || bytes.isFull(now));
         }
@@ -37,6 +46,12 @@ final class ClientRates {
     private final Buckets user;
     private final Buckets listener;
     private final Runnable release;
+
+    /** What was spent last, and when the listener has it: before that nothing more is read, so all before it is paid. */
+    private int lastMessages;
+
+    private long lastBytes;
+    private long paidNanos;
 
     /** The runnable is called once, when the connection is closed. */
     ClientRates(Buckets client, Buckets user, Buckets listener, Runnable release) {
@@ -51,6 +66,9 @@ final class ClientRates {
         long ofClient = client.spend(messages, bytes, now);
         long ofUser = user.spend(messages, bytes, now);
         long ofListener = listener.spend(messages, bytes, now);
+        lastMessages = messages;
+        lastBytes = bytes;
+        paidNanos = now + ofListener;
         long longest = Math.max(ofClient, Math.max(ofUser, ofListener));
         if (longest > 0) {
             counts.readPostponed(
@@ -61,7 +79,11 @@ final class ClientRates {
         return longest;
     }
 
-    void close() {
+    /** Takes back what the listener has not got yet, if other clients would wait too long for it. */
+    void close(long now) {
+        if (paidNanos - now > 0) {
+            listener.forgive(lastMessages, lastBytes, now);
+        }
         release.run();
     }
 }

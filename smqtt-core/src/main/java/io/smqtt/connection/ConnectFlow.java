@@ -490,8 +490,10 @@ public final class ConnectFlow {
                 window,
                 fromClient == 0 ? null : new InboundAliases(fromClient),
                 toClient == 0 ? null : new OutboundAliases(toClient));
-        ClientRates limited =
-                rates.of(connection.link().listener(), connection.client().userName());
+        ClientRates limited = rates.of(
+                connection.link().listener(),
+                connection.client().clientId(),
+                connection.client().userName());
         if (limited != null) {
             connection.limit(limited);
         }

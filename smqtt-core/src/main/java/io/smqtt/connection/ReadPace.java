@@ -82,7 +82,7 @@ final class ReadPace extends Deadline {
     void close() {
         cancel();
         if (rates != null) {
-            rates.close();
+            rates.close(connection.loop().wheel().nanoTime());
         }
     }
 

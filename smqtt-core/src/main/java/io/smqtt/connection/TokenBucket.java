@@ -10,13 +10,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A rate with a burst, of one client or shared by many on all event loops: the generic cell rate algorithm, one time stamp and no lock.
  * Tokens are spent after the data is received. A caller that spends more than the bucket holds gets the time until its debt is paid,
- * which includes the debts of earlier callers, so that each of many gets its turn. The debt has no upper bound, and remains when the
- * connection that caused it is closed.
+ * which includes the debts of earlier callers, so that each of many gets its turn. The debt is what all callers together have spent last, each
+ * of whom waits. A caller that does not wait because it is gone takes its debt with it, as far as others would wait longer than
+ * {@link #MAX_LEFT_NANOS}.
  */
 @AnyThread
 public final class TokenBucket {
 
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The debt that callers may leave behind. */
+    static final long MAX_LEFT_NANOS = 5 * SECOND_NANOS;
 
     /** Reads are postponed by ticks of the wheel: with a smaller burst the rate would not be reached. */
     private static final long MIN_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(2 * DeadlineWheel.TICK_MILLIS);
@@ -62,6 +66,23 @@ public final class TokenBucket {
             long after = (before - full < 0 ? full : before) + cost;
             if (paidUntilNanos.compareAndSet(before, after)) {
                 return Math.max(0, after - nowNanos);
+            }
+        }
+    }
+
+    /**
+     * Takes back what a caller that is gone has spent last and not paid, if the debt exceeds {@link #MAX_LEFT_NANOS}, and no further.
+     *
+     * @param count what it has spent
+     * @param nowNanos the time
+     */
+    void forgive(long count, long nowNanos) {
+        long cost = nanos(count);
+        while (true) {
+            long before = paidUntilNanos.get();
+            long excess = before - nowNanos - MAX_LEFT_NANOS;
+            if (excess <= 0 || paidUntilNanos.compareAndSet(before, before - Math.min(cost, excess))) {
+                return;
             }
         }
     }

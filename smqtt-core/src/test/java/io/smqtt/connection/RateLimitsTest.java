@@ -23,6 +23,7 @@ class RateLimitsTest {
 
     private final ConnectionBench bench = new ConnectionBench();
     private long nanos;
+    private int nextClient;
 
     @AfterEach
     void close() {
@@ -47,7 +48,7 @@ class RateLimitsTest {
     }
 
     private ClientRates rates(RateLimits limits, @Nullable String user) {
-        ClientRates rates = limits.of("tcp", user);
+        ClientRates rates = limits.of("tcp", "c" + nextClient++, user);
         if (rates == null) {
             throw new AssertionError("no limit");
         }
@@ -60,12 +61,12 @@ class RateLimitsTest {
 
     @Test
     void nothingConfiguredLimitsNothing() {
-        assertThat(limits(LimitsConfig.defaults()).of("tcp", "u")).isNull();
+        assertThat(limits(LimitsConfig.defaults()).of("tcp", "c", "u")).isNull();
     }
 
     @Test
     void clientsWithoutAUserNameAreNotLimitedByThoseOfUsers() {
-        assertThat(limits(ofUser(10)).of("tcp", null)).isNull();
+        assertThat(limits(ofUser(10)).of("tcp", "c", null)).isNull();
     }
 
     @Test
@@ -85,41 +86,41 @@ class RateLimitsTest {
         RateLimits limits = limits(ofUser(10));
         ClientRates before = rates(limits, "u");
         spend(before, 20);
-        before.close();
+        before.close(nanos);
         ClientRates after = rates(limits, "u");
         assertThat(spend(after, 1)).isEqualTo(1_100);
-        after.close();
+        after.close(nanos);
         limits.removeIdle();
-        assertThat(limits.userCount()).isEqualTo(1);
+        assertThat(limits.rememberedCount()).isEqualTo(1);
         nanos += TimeUnit.SECONDS.toNanos(4);
         limits.removeIdle();
-        assertThat(limits.userCount()).isZero();
+        assertThat(limits.rememberedCount()).isZero();
     }
 
     @Test
     void manyConnectedUsersDoNotMakeTheBrokerForgetWhatOneOwes() {
         RateLimits limits = limits(ofUser(10));
-        for (int i = 0; i < RateLimits.MAX_IDLE_USERS; i++) {
+        for (int i = 0; i < SharedBuckets.MAX_IDLE; i++) {
             rates(limits, "connected-" + i);
         }
         ClientRates before = rates(limits, "u");
         spend(before, 20);
-        before.close();
+        before.close(nanos);
         assertThat(spend(rates(limits, "u"), 1)).isEqualTo(1_100);
     }
 
     @Test
     void noMoreUsersWithoutConnectionsAreRememberedThanTheLimit() {
         RateLimits limits = limits(ofUser(10));
-        for (int i = 0; i <= RateLimits.MAX_IDLE_USERS; i++) {
+        for (int i = 0; i <= SharedBuckets.MAX_IDLE; i++) {
             ClientRates gone = rates(limits, "gone-" + i);
             spend(gone, 20);
-            gone.close();
+            gone.close(nanos);
         }
-        assertThat(limits.userCount()).isEqualTo(RateLimits.MAX_IDLE_USERS);
+        assertThat(limits.rememberedCount()).isEqualTo(SharedBuckets.MAX_IDLE);
         nanos += TimeUnit.SECONDS.toNanos(4);
         limits.removeIdle();
-        assertThat(limits.userCount()).isZero();
+        assertThat(limits.rememberedCount()).isZero();
     }
 
     @Test
@@ -127,11 +128,71 @@ class RateLimitsTest {
         RateLimits limits = limits(ofUser(10));
         ClientRates first = rates(limits, "u");
         ClientRates second = rates(limits, "u");
-        first.close();
+        first.close(nanos);
         limits.removeIdle();
-        assertThat(limits.userCount()).isEqualTo(1);
-        second.close();
-        assertThat(limits.userCount()).isZero();
+        assertThat(limits.rememberedCount()).isEqualTo(1);
+        second.close(nanos);
+        assertThat(limits.rememberedCount()).isZero();
+    }
+
+    @Test
+    void aClientThatReconnectsHasNoBurstOfItsOwnAgain() {
+        RateLimits limits = limits(LimitsConfig.builder().maxPublishRate(10).build());
+        ClientRates before = client(limits, "a");
+        assertThat(spend(before, 10)).isZero();
+        before.close(nanos);
+        ClientRates after = client(limits, "a");
+        assertThat(spend(after, 10)).isEqualTo(1_000);
+        ClientRates taker = client(limits, "a"); // before the end of the connection that it takes over
+        after.close(nanos);
+        assertThat(spend(taker, 10)).isEqualTo(2_000);
+        assertThat(spend(client(limits, "b"), 10)).isZero();
+        taker.close(nanos);
+        nanos += TimeUnit.SECONDS.toNanos(3);
+        limits.removeIdle();
+        assertThat(limits.rememberedCount()).isEqualTo(1); // b is connected
+        assertThat(spend(client(limits, "a"), 10)).isZero();
+    }
+
+    @Test
+    void clientsThatSendMuchAndLeaveDelayOthersOfTheListenerByFiveSecondsAtMost() {
+        RateLimits limits = new RateLimits(
+                config(
+                        LimitsConfig.defaults(),
+                        ListenerConfig.tcp(0).toBuilder().maxPublishRate(10).build()),
+                () -> nanos);
+        for (int i = 0; i < 100; i++) {
+            ClientRates flood = client(limits, "flood" + i);
+            spend(flood, 1_000);
+            flood.close(nanos);
+        }
+        assertThat(spend(client(limits, "other"), 1)).isEqualTo(5_100);
+    }
+
+    @Test
+    void whoHasPaidTakesNothingBack() {
+        RateLimits limits = new RateLimits(
+                config(
+                        LimitsConfig.defaults(),
+                        ListenerConfig.tcp(0).toBuilder().maxPublishRate(10).build()),
+                () -> nanos);
+        ClientRates first = client(limits, "first");
+        assertThat(spend(first, 30)).isEqualTo(2_000);
+        ClientRates second = client(limits, "second");
+        assertThat(spend(second, 200)).isEqualTo(22_000);
+        nanos += TimeUnit.SECONDS.toNanos(2);
+        first.close(nanos);
+        assertThat(spend(client(limits, "third"), 1)).isEqualTo(20_100);
+        second.close(nanos); // leaves five seconds
+        assertThat(spend(client(limits, "fourth"), 1)).isEqualTo(5_100);
+    }
+
+    private ClientRates client(RateLimits limits, String clientId) {
+        ClientRates rates = limits.of("tcp", clientId, null);
+        if (rates == null) {
+            throw new AssertionError("no limit");
+        }
+        return rates;
     }
 
     @Test
