@@ -50,7 +50,7 @@ public final class Guard {
     private final LifecycleObserver observer;
     private final CircuitBreaker breaker;
     private final AnswerCache cache;
-    private final RequestKey keys = new RequestKey();
+    private final RequestKey keys;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private final ConcurrentMap<ByteBuffer, Flight> flights = new ConcurrentHashMap<>();
     private final Queue<Flight> waiting = new ConcurrentLinkedQueue<>();
@@ -62,11 +62,12 @@ public final class Guard {
      * Creates a guard.
      *
      * @param name the name of the backend, for messages and meters
-     * @param config its limits
+     * @param config its limits, and its further keys: if one of them uses <code>${peerport}</code>, no two connections share an answer
      * @param ticker the broker's clock
      * @param observer receives the outcome of each request
      */
     public Guard(String name, AccessBackendConfig config, Ticker ticker, LifecycleObserver observer) {
+        keys = new RequestKey(usesPort(config));
         this.name = name;
         this.config = config;
         this.ticker = ticker;
@@ -87,6 +88,11 @@ public final class Guard {
             observer.backendWorking(name, working);
         });
         observer.backendWorking(name, true);
+    }
+
+    private static boolean usesPort(AccessBackendConfig config) {
+        return config.settings().values().stream()
+                .anyMatch(value -> value.text() != null && value.text().contains("${peerport}"));
     }
 
     /**

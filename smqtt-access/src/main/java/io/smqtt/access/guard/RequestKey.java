@@ -26,8 +26,15 @@ final class RequestKey {
     private static final int KEY_BYTES = 32;
 
     private final SecretKeySpec secret;
+    private final boolean withPort;
 
-    RequestKey() {
+    /**
+     * Creates a key of this process.
+     *
+     * @param withPort whether requests depend on the port of the client, so that no two connections have the same
+     */
+    RequestKey(boolean withPort) {
+        this.withPort = withPort;
         byte[] random = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(random);
         secret = new SecretKeySpec(random, ALGORITHM);
@@ -51,12 +58,15 @@ final class RequestKey {
         return hash(fields);
     }
 
-    /** All that a template can use, except for the port, by which no two connections would be the same. */
-    private static void add(Fields fields, BackendRequest request) {
+    /** All that a template can use; the port only where one does. */
+    private void add(Fields fields, BackendRequest request) {
         fields.add(request.clientId());
         fields.add(request.userName());
         fields.add(request.password());
         fields.add(request.value("peerhost"));
+        if (withPort) {
+            fields.add(request.value("peerport"));
+        }
         fields.add(request.listener());
         fields.add(request.version().name());
         fields.add(request.certificate().subject());

@@ -44,16 +44,20 @@ final class EmqxBackend implements AccessBackend {
         if (users == null) {
             return Mono.just(BackendAnswer.NOT_MINE);
         }
-        if (request.password() != null && request.passwordText() == null) {
-            return Mono.just(BackendAnswer.DENY); // bytes that no text of a request can stand for
+        boolean isNoText = request.password() != null && request.passwordText() == null;
+        if (isNoText || users.leavesPath(request)) { // what no request can stand for
+            return Mono.just(BackendAnswer.DENY);
         }
         return sender.send(users.fill(request)).map(answer -> EmqxFormat.user(answer, Instant.now()));
     }
 
     @Override
     public Mono<AccessDecision> authorize(TopicRequest request) {
-        return topics == null
-                ? AccessDecision.CONTINUE.now()
+        if (topics == null) {
+            return AccessDecision.CONTINUE.now();
+        }
+        return topics.leavesPath(request)
+                ? AccessDecision.DENY.now()
                 : sender.send(topics.fill(request)).map(EmqxFormat::topic);
     }
 

@@ -60,7 +60,8 @@ final class GoAuthBackend implements AccessBackend {
 
     @Override
     public Mono<BackendAnswer> authenticate(BackendRequest request) {
-        if (request.password() != null && request.passwordText() == null) {
+        boolean isNoText = request.password() != null && request.passwordText() == null;
+        if (isNoText || users.leavesPath(request) || (superusers != null && superusers.leavesPath(request))) {
             return Mono.just(BackendAnswer.DENY);
         }
         return ask(users, request).flatMap(yes -> {
@@ -78,8 +79,11 @@ final class GoAuthBackend implements AccessBackend {
             return AccessDecision.CONTINUE.now();
         }
         String access = request.action() == AccessAction.PUBLISH ? "2" : "4";
-        return ask(topics, name -> name.equals("access") ? access : request.value(name))
-                .map(yes -> yes ? AccessDecision.ALLOW : AccessDecision.CONTINUE);
+        TemplateValues values = name -> name.equals("access") ? access : request.value(name);
+        if (topics.leavesPath(values)) {
+            return AccessDecision.DENY.now();
+        }
+        return ask(topics, values).map(yes -> yes ? AccessDecision.ALLOW : AccessDecision.CONTINUE);
     }
 
     private Mono<Boolean> ask(HttpQuestion question, TemplateValues values) {

@@ -124,7 +124,7 @@ final class HttpQuestion {
         try {
             URI uri = new URI(server);
             boolean http = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
-            if (!http || uri.getHost() == null || uri.getRawUserInfo() != null) {
+            if (!http || uri.getHost() == null || uri.getRawUserInfo() != null || uri.getRawFragment() != null) {
                 throw settings.problem(
                         key,
                         "must begin with http:// or https:// and a host, without a user; a user goes into headers.authorization");
@@ -145,6 +145,24 @@ final class HttpQuestion {
 
     boolean isTls() {
         return server.toLowerCase(Locale.ROOT).startsWith("https:");
+    }
+
+    /**
+     * Whether a value would become a path segment of one or two dots, by which a client could choose another path of the server. No encoding
+     * prevents that, because servers decode before they resolve.
+     */
+    boolean leavesPath(TemplateValues values) {
+        if (path.isFixed()) {
+            return false;
+        }
+        String filled = path.fill(values, HttpQuestion::encode);
+        int query = filled.indexOf('?');
+        for (String segment : (query < 0 ? filled : filled.substring(0, query)).split("/", -1)) {
+            if (segment.equals(".") || segment.equals("..")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     Filled fill(TemplateValues values) {

@@ -9,12 +9,14 @@ import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.CertificateNames;
 import io.smqtt.config.AccessBackendConfig;
+import io.smqtt.config.ConfigValue;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.BackendOutcome;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.test.ManualTicker;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -68,11 +70,15 @@ class GuardTest {
     }
 
     private static BackendRequest client(String user, String password) {
+        return client(user, password, 4711);
+    }
+
+    private static BackendRequest client(String user, String password, int port) {
         return new BackendRequest(
                 "c",
                 user,
                 password.getBytes(StandardCharsets.UTF_8),
-                new InetSocketAddress("192.0.2.7", 4711),
+                new InetSocketAddress("192.0.2.7", port),
                 "tcp",
                 ProtocolVersion.MQTT_5,
                 CertificateNames.NONE,
@@ -106,6 +112,24 @@ class GuardTest {
                 .containsEntry(BackendOutcome.ANSWERED, 2)
                 .containsEntry(BackendOutcome.SHARED, 1)
                 .containsEntry(BackendOutcome.CACHED, 2);
+    }
+
+    @Test
+    void connectionsOfOneClientShareAnAnswerUnlessTheRequestHasTheirPort() {
+        Map<String, ConfigValue> settings = Map.of(
+                "body.port", new ConfigValue("p-${peerport}", "", Path.of("")),
+                "url", new ConfigValue(null, "", Path.of("")));
+        Guard byPort = new Guard(
+                "users", AccessBackendConfig.builder("x").settings(settings).build(), ticker, counts);
+        for (int port : new int[] {1, 2, 1}) {
+            byPort.ask("user", client("ann", "x", port), backend).subscribe();
+        }
+        assertThat(requests).hasSize(2);
+
+        Guard others = guard(8, 8, Duration.ofSeconds(5));
+        others.ask("user", client("ann", "x", 1), backend).subscribe();
+        others.ask("user", client("ann", "x", 2), backend).subscribe();
+        assertThat(requests).hasSize(3);
     }
 
     @Test
