@@ -157,6 +157,7 @@ public final class Broker {
                 first(BrokerModule::metrics),
                 first(BrokerModule::management),
                 first(BrokerModule::bridges));
+        parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))

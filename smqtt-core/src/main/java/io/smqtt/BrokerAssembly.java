@@ -25,6 +25,7 @@ import io.smqtt.connection.RateLimits;
 import io.smqtt.connection.SubscribeFlow;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.message.PayloadReader;
+import io.smqtt.overload.OverloadWatch;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
@@ -71,6 +72,7 @@ final class BrokerAssembly {
     private final ClientLog log;
     private final AccessControl access;
     private final EventLoops eventLoops;
+    private final OverloadWatch overload;
     private final Router router;
     private final SessionRegistry sessions;
     private final @Nullable Stores stores;
@@ -99,6 +101,7 @@ final class BrokerAssembly {
         access = AccessControl.open(
                 config.access(), builder.authenticators, builder.authorizers, builder.accessChain, observer);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
+        overload = new OverloadWatch(config.overload(), eventLoops.all(), observer);
         listeners = openListeners();
         router = new Router(
                 eventLoops.all(),
@@ -139,7 +142,7 @@ final class BrokerAssembly {
     /** Reads certificates; releases what was opened before if they cannot be used. */
     private Listeners openListeners() {
         try {
-            return new Listeners(config, eventLoops, observer, log, this::initialize);
+            return new Listeners(config, eventLoops, overload, observer, log, this::initialize);
         } catch (RuntimeException e) {
             access.close();
             eventLoops.dispose().subscribe();
@@ -182,7 +185,12 @@ final class BrokerAssembly {
                 storeLoops.add(store);
             }
             ConnectionLoop loop = new ConnectionLoop(
-                    routing, wheel, new PacketDecoder(decoderLimits, new PayloadReader(payloads)), budget, store);
+                    routing,
+                    wheel,
+                    new PacketDecoder(decoderLimits, new PayloadReader(payloads)),
+                    budget,
+                    overload,
+                    store);
             boolean first = wheels.isEmpty();
             wheels.add(wheel);
             loops.put(eventLoop, loop);
@@ -262,7 +270,8 @@ final class BrokerAssembly {
                 subscribe,
                 observer,
                 disconnector,
-                rates);
+                rates,
+                overload);
         PublishFlow publish = new PublishFlow(
                 config,
                 router,
@@ -330,6 +339,7 @@ final class BrokerAssembly {
                 directory,
                 listeners,
                 traces,
+                overload,
                 loops.values().stream().map(ConnectionLoop::traffic).toList());
     }
 }

@@ -4,6 +4,7 @@ package io.smqtt;
 import io.smqtt.access.AccessControl;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.message.PayloadMemory;
+import io.smqtt.overload.OverloadWatch;
 import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param directory knows which node owns a client identifier
  * @param listeners the bound ports
  * @param traces what clients and messages are traced
+ * @param overload watches for overload
  * @param traffic bytes and packets of clients, by event loop
  */
 record BrokerParts(
@@ -55,4 +57,5 @@ record BrokerParts(
         ClientDirectory directory,
         Listeners listeners,
         Traces traces,
+        OverloadWatch overload,
         List<TrafficCounts> traffic) {}

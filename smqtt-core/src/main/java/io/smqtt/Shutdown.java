@@ -162,6 +162,7 @@ final class Shutdown {
     /** Stops modules, store and event loops; also for a broker that could not start. */
     Mono<Void> release() {
         return stop(modules)
+                .doFinally(signal -> parts.overload().stop())
                 .then(step("flushing the store", patience, this::finishWriting))
                 .then(step("closing the store", patience, this::closeStore))
                 .then(step("stopping the event loops", patience, loops))

@@ -48,7 +48,9 @@ class ManagementPortTest {
             HttpResponse<String> ready = broker.get("/health/ready");
 
             assertThat(ready.statusCode()).isEqualTo(200);
-            assertThat(ready.body()).isEqualTo("{\"status\":\"up\",\"listeners\":\"bound\",\"store\":\"none\"}\n");
+            assertThat(ready.body())
+                    .isEqualTo(
+                            "{\"status\":\"up\",\"listeners\":\"bound\",\"store\":\"none\",\"overload\":\"none\"}\n");
             assertThat(broker.get("/health/live").statusCode()).isEqualTo(200);
         }
     }

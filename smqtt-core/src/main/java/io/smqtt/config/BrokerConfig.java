@@ -31,6 +31,7 @@ import java.util.Map;
  * @param topicRewrites rules that give topics of clients another name, by name; the last one that fits decides
  * @param delayed messages that are published later
  * @param bridges connections that this broker opens to other brokers, by name
+ * @param overload how the broker protects itself while it is overloaded
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
  * @param eventLoops number of event loop threads; 0 for one per core
@@ -48,6 +49,7 @@ public record BrokerConfig(
         Map<String, TopicRewriteConfig> topicRewrites,
         DelayedConfig delayed,
         Map<String, BridgeConfig> bridges,
+        OverloadConfig overload,
         StorageConfig storage,
         ManagementConfig management,
         @Setting(value = "0", min = "0", max = "1024") int eventLoops,
@@ -74,6 +76,7 @@ public record BrokerConfig(
                 topicRewrites,
                 delayed,
                 bridges,
+                overload,
                 storage,
                 management,
                 eventLoops,

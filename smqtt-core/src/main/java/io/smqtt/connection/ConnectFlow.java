@@ -12,6 +12,7 @@ import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
+import io.smqtt.overload.Overload;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
@@ -68,6 +69,7 @@ public final class ConnectFlow {
     private final BrokerObserver observer;
     private final Disconnector disconnector;
     private final RateLimits rates;
+    private final Overload overload;
     private final SubscribeFlow subscribe;
     private final @Nullable TopicRewrites rewrites;
     private final ClientIds clientIds = new ClientIds();
@@ -87,6 +89,7 @@ public final class ConnectFlow {
      * @param observer receives events about clients
      * @param disconnector ends connections
      * @param rates the rates that clients are held to
+     * @param overload how overloaded the broker is
      */
     public ConnectFlow(
             BrokerConfig config,
@@ -100,9 +103,11 @@ public final class ConnectFlow {
             SubscribeFlow subscribe,
             BrokerObserver observer,
             Disconnector disconnector,
-            RateLimits rates) {
+            RateLimits rates,
+            Overload overload) {
         this.config = config;
         this.rates = rates;
+        this.overload = overload;
         this.interceptors = interceptors;
         this.admins = Set.copyOf(config.access().admins());
         this.reserved = config.access().clientIdPattern();
@@ -125,6 +130,10 @@ public final class ConnectFlow {
         int listenerLimit = connection.link().config().maxPacketBytes();
         connection.connecting(
                 packet, listenerLimit > 0 ? listenerLimit : config.limits().maxPacketBytes());
+        if (overload.refusesConnects() && connection.link().vouched() == null) {
+            disconnector.refuse(connection, ReasonCode.SERVER_BUSY, "the broker is overloaded");
+            return;
+        }
         ReasonCode unsupported = unsupported(packet.will());
         if (unsupported != null) { // [MQTT-3.2.2-12] [MQTT-3.2.2-13]
             disconnector.refuse(connection, unsupported, "the QoS or retain flag of the will is not supported");

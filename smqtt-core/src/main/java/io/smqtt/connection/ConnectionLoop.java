@@ -8,6 +8,7 @@ import io.smqtt.codec.PublishEncoder;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.overload.Overload;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
@@ -38,6 +39,7 @@ public final class ConnectionLoop implements TracedLoop {
     private final PacketDecoder decoder;
     private final PublishEncoder encoder = new PublishEncoder();
     private final QueueBudget budget;
+    private final Overload overload;
     private final @Nullable StoreLoop store;
     private @Nullable TicketOffer ticketOffer;
     private final HandedBack handedBack;
@@ -60,7 +62,7 @@ public final class ConnectionLoop implements TracedLoop {
      * @param budget the budget of all queues of the broker
      */
     public ConnectionLoop(RoutingLoop routing, DeadlineWheel wheel, PacketDecoder decoder, QueueBudget budget) {
-        this(routing, wheel, decoder, budget, null);
+        this(routing, wheel, decoder, budget, Overload.NONE, null);
     }
 
     /**
@@ -70,6 +72,7 @@ public final class ConnectionLoop implements TracedLoop {
      * @param wheel the deadlines of the event loop
      * @param decoder the decoder of the event loop
      * @param budget the budget of all queues of the broker
+     * @param overload how overloaded the broker is
      * @param store the writes of the event loop to the store, or null
      */
     public ConnectionLoop(
@@ -77,12 +80,14 @@ public final class ConnectionLoop implements TracedLoop {
             DeadlineWheel wheel,
             PacketDecoder decoder,
             QueueBudget budget,
+            Overload overload,
             @Nullable StoreLoop store) {
         this.routing = routing;
         this.handedBack = new HandedBack(routing.executor());
         this.wheel = wheel;
         this.decoder = decoder;
         this.budget = budget;
+        this.overload = overload;
         this.store = store;
     }
 
@@ -184,6 +189,11 @@ public final class ConnectionLoop implements TracedLoop {
     /** Whether publishers are slowed because the queues are nearly full. */
     boolean isOverloaded() {
         return overloaded;
+    }
+
+    /** Whether publishers at QoS 0 are not read because the broker is overloaded. */
+    boolean pausesPublishers() {
+        return overload.pausesPublishers();
     }
 
     /** Whether publishers of messages that may be stored are slowed because of the storage backlog. */

@@ -95,7 +95,7 @@ public final class PublishFlow {
 
     void onPublish(Connection connection, PublishPacket packet) {
         boolean storable = queuesQos0 || packet.qos() != QoS.AT_MOST_ONCE || packet.retain();
-        connection.pace().published(storable);
+        connection.pace().published(storable, packet.qos() == QoS.AT_MOST_ONCE);
         TopicName topic = connection.inboundAliases().resolve(packet.topic(), packet.topicAlias());
         QoS qos = packet.qos();
         if (qos.compareTo(maximumQos) > 0) { // [MQTT-3.2.2-11]

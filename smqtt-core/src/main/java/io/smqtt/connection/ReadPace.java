@@ -3,19 +3,26 @@ package io.smqtt.connection;
 
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Slows one client down by reading less: to the permitted rates, and to one read per tick while the queues of the broker are nearly
- * full, or the storage backlog is over its limit and the client causes writes. Nothing is dropped; the client meets TCP
- * back-pressure.
+ * full, or the storage backlog is over its limit and the client causes writes. A client that publishes at QoS 0 is hardly read at all at
+ * the highest level of overload: once in some seconds, so that its PINGREQ and acknowledgements arrive. Nothing is dropped; the client
+ * meets TCP back-pressure.
  */
 @OnEventLoop
 final class ReadPace extends Deadline {
 
     private static final long MILLI_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** The level of overload is looked at so often, and the client is read after so many looks. */
+    private static final int PAUSE_MILLIS = 500;
+
+    private static final int MOST_PAUSES = 10;
 
     private final @Nullable ClientRates rates;
     private final Connection connection;
@@ -23,6 +30,8 @@ final class ReadPace extends Deadline {
     private long bytes;
     private boolean published;
     private boolean stored;
+    private boolean unacknowledged;
+    private int pauses;
 
     ReadPace(@Nullable ClientRates rates, Connection connection) {
         this.rates = rates;
@@ -38,10 +47,12 @@ final class ReadPace extends Deadline {
      * Counts a PUBLISH.
      *
      * @param storable whether it can cause a write to the store; clients without such messages do not wait for a slow disk
+     * @param withoutAcknowledgement whether it is at QoS 0
      */
-    void published(boolean storable) {
+    void published(boolean storable, boolean withoutAcknowledgement) {
         published = true;
         stored |= storable;
+        unacknowledged |= withoutAcknowledgement;
         messages++;
     }
 
@@ -56,16 +67,29 @@ final class ReadPace extends Deadline {
             return true;
         }
         long delayMillis = rates == null ? 0 : spend(rates, loop);
-        if (delayMillis == 0 && (published && loop.isOverloaded() || stored && loop.isStoreOverloaded())) {
-            delayMillis = DeadlineWheel.TICK_MILLIS;
+        if (delayMillis == 0) {
+            if (unacknowledged && loop.pausesPublishers() && pauses < MOST_PAUSES) {
+                delayMillis = pause(loop);
+            } else if (published && loop.isOverloaded() || stored && loop.isStoreOverloaded()) {
+                delayMillis = DeadlineWheel.TICK_MILLIS;
+            }
         }
         published = false;
         stored = false;
         if (delayMillis == 0) {
+            unacknowledged = false;
+            pauses = 0;
             return false;
         }
         loop.wheel().arm(this, delayMillis);
         return true;
+    }
+
+    private int pause(ConnectionLoop loop) {
+        if (pauses++ == 0) {
+            loop.traffic().readPostponed(TrafficCounts.Limit.OVERLOAD);
+        }
+        return PAUSE_MILLIS;
     }
 
     private long spend(ClientRates limits, ConnectionLoop loop) {

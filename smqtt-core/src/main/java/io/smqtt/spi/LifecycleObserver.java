@@ -40,6 +40,15 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void backendWorking(String backend, boolean working) {}
 
     /**
+     * The level of overload has changed: above 0 the broker takes less work.
+     *
+     * @param level 0 to 3; each level includes what the lower ones do
+     * @param cause the figure above its threshold, in a few words; empty if the level falls
+     */
+    @AnyThread
+    default void overloadChanged(int level, String cause) {}
+
+    /**
      * A connection was refused before its CONNECT was complete: when it was accepted, because of a limit, or later, because
      * of what it sent first or to make room for others; in the latter case {@link #connectionOpened} was called and {@link
      * #connectionClosed} will be.

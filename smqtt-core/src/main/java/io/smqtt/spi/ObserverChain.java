@@ -44,6 +44,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void overloadChanged(int level, String cause) {
+        life.forEach(member -> member.overloadChanged(level, cause));
+    }
+
+    @Override
     public void connectionRefused(String listener, String reason) {
         life.forEach(member -> member.connectionRefused(listener, reason));
     }

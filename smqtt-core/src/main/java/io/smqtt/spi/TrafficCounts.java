@@ -34,7 +34,9 @@ public final class TrafficCounts {
         /** Of all clients of one user. */
         USER,
         /** Of all clients of one listener. */
-        LISTENER
+        LISTENER,
+        /** None: the broker is overloaded, and the client publishes at QoS 0. */
+        OVERLOAD
     }
 
     /** Creates counters at zero. */
@@ -85,7 +87,7 @@ public final class TrafficCounts {
     }
 
     /**
-     * A client is not read for a while, because a rate is exceeded.
+     * A client is not read for a while, because a rate is exceeded or the broker is overloaded.
      *
      * @param limit whose rate it is; the one for which the client waits longest
      */

@@ -6,6 +6,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLog;
+import io.smqtt.overload.Overload;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetAddress;
 import java.util.HashMap;
@@ -39,6 +40,7 @@ final class ListenerState {
             EventLoops eventLoops,
             ConnectionAdmission admission,
             PendingBudget pending,
+            Overload overload,
             BrokerObserver observer,
             ClientLog log,
             ConnectionInitializer initializer) {
@@ -49,7 +51,7 @@ final class ListenerState {
         this.observer = observer;
         this.log = log;
         this.initializer = initializer;
-        this.pace = new AcceptPace(config.maxConnectRate(), config.maxConnectBurst(), System::nanoTime);
+        this.pace = new AcceptPace(config.maxConnectRate(), config.maxConnectBurst(), overload, System::nanoTime);
         this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
         this.tls = config.tls() == null ? null : new TlsContexts(key("tls"), config.tls());
         this.webSocketRules = new WebSocketRules(config.path(), config.allowedOrigins(), config.host());

@@ -9,6 +9,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLink;
 import io.smqtt.connection.ClientLog;
+import io.smqtt.overload.Overload;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -40,6 +41,7 @@ public final class Listeners {
      *
      * @param config the broker's configuration
      * @param eventLoops the event loops of the connections; closed by the caller
+     * @param overload how overloaded the broker is
      * @param observer notified of opened and refused connections, and of those closed before the initializer was called
      * @param log the log lines about clients
      * @param initializer called for every connection that is ready for MQTT
@@ -48,6 +50,7 @@ public final class Listeners {
     public Listeners(
             BrokerConfig config,
             EventLoops eventLoops,
+            Overload overload,
             BrokerObserver observer,
             ClientLog log,
             ConnectionInitializer initializer) {
@@ -70,6 +73,7 @@ public final class Listeners {
                                 eventLoops,
                                 admission,
                                 pending,
+                                overload,
                                 observer,
                                 log,
                                 initializer),
@@ -188,7 +192,7 @@ public final class Listeners {
     }
 
     /**
-     * How often accepting was paused, because a listener's {@code max-connect-rate} was exceeded.
+     * How often accepting was paused, because a listener's {@code max-connect-rate} was exceeded, or the broker is overloaded.
      *
      * @return pauses of all listeners, since the start
      */

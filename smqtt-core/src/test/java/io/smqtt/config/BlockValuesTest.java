@@ -65,6 +65,7 @@ class BlockValuesTest {
                         defaults.topicRewrites(),
                         defaults.delayed(),
                         defaults.bridges(),
+                        defaults.overload(),
                         defaults.storage(),
                         management,
                         0,

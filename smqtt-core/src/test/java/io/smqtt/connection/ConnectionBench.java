@@ -122,6 +122,7 @@ final class ConnectionBench implements AutoCloseable {
     final QueueBudget budget = new QueueBudget(10_000);
     PayloadMemory payloads = new PayloadMemory(1 << 20);
     long nanos = 1;
+    int overloadLevel;
     DeadlineWheel wheel;
     Router router;
     SessionRegistry registry;
@@ -179,7 +180,9 @@ final class ConnectionBench implements AutoCloseable {
                 router.loops().get(0),
                 wheel,
                 new PacketDecoder(new DecoderLimits(65_536, 100, 4_096, 128, 100), new PayloadReader(payloads)),
-                budget);
+                budget,
+                () -> overloadLevel,
+                null);
         loop.start();
         Disconnector disconnector = new Disconnector(
                 observer,
@@ -202,7 +205,8 @@ final class ConnectionBench implements AutoCloseable {
                 subscribe,
                 observer,
                 disconnector,
-                new RateLimits(config, () -> nanos));
+                new RateLimits(config, () -> nanos),
+                () -> overloadLevel);
         flows = new ConnectionFlows(
                 connect,
                 new PublishFlow(

@@ -12,6 +12,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.netty.handler.codec.mqtt.MqttProperties;
 import io.netty.handler.codec.mqtt.MqttVersion;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
@@ -24,6 +25,7 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Interception;
+import io.smqtt.spi.TrafficCounts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -228,12 +230,12 @@ class ConnectionTest {
         bench.open().connected();
         ReadPace pace = new ReadPace(
                 null, new Connection(bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
-        pace.published(false);
+        pace.published(false, true);
         assertThat(pace.postpones(bench.loop)).isFalse();
         io.smqtt.session.Session absent = occupyBudget();
         bench.pass(Duration.ofMillis(200));
         assertThat(pace.postpones(bench.loop)).isFalse(); // nothing was published since
-        pace.published(false);
+        pace.published(false, true);
         assertThat(pace.postpones(bench.loop)).isTrue();
         assertThat(pace.postpones(bench.loop)).isTrue();
         bench.pass(Duration.ofMillis(300));
@@ -414,6 +416,46 @@ class ConnectionTest {
         bench.send(connect("c", MqttVersion.MQTT_3_1_1));
         assertThat(bench.answers()).containsExactly("CONNACK CONNECTION_REFUSED_BAD_USER_NAME_OR_PASSWORD");
         assertThat(bench.channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void anOverloadedBrokerRefusesClients() {
+        bench.overloadLevel = 1;
+        bench.open().connected().reconnect(MqttProperties.NO_PROPERTIES);
+        bench.overloadLevel = 2;
+        bench.reopen(MqttProperties.NO_PROPERTIES);
+        assertThat(bench.answers()).containsExactly("CONNACK CONNECTION_REFUSED_SERVER_BUSY");
+        assertThat(bench.events).contains("refused SERVER_BUSY");
+    }
+
+    @Test
+    void anOlderClientIsRefusedWithCode3() {
+        bench.overloadLevel = 2;
+        bench.open();
+        bench.send(connect("c", MqttVersion.MQTT_3_1_1));
+        assertThat(bench.answers()).containsExactly("CONNACK CONNECTION_REFUSED_SERVER_UNAVAILABLE");
+    }
+
+    @Test
+    void atTheHighestLevelOfOverloadPublishersAtQos0AreNotRead() {
+        bench.open().connected();
+        bench.overloadLevel = 3;
+        int reads = bench.wire.reads;
+        bench.send(publish("t", "x", 1, 1));
+        assertThat(bench.wire.reads).isEqualTo(reads + 1); // its acknowledgement limits it
+
+        bench.send(publish("t", "x", 1, 2), publish("t", "x", 0, 0));
+        bench.pass(Duration.ofMillis(4_800));
+        assertThat(bench.wire.reads).isEqualTo(reads + 1);
+        bench.pass(Duration.ofSeconds(2));
+        assertThat(bench.wire.reads).isEqualTo(reads + 2); // once in a while, for its PINGREQ
+        assertThat(bench.loop.traffic().postponedReads(TrafficCounts.Limit.OVERLOAD))
+                .isEqualTo(1);
+
+        bench.send(publish("t", "x", 0, 0));
+        bench.overloadLevel = 2;
+        bench.pass(Duration.ofSeconds(1));
+        assertThat(bench.wire.reads).isEqualTo(reads + 3);
     }
 
     @Test

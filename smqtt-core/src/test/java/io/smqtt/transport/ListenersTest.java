@@ -487,6 +487,22 @@ final class ListenersTest {
     }
 
     @Test
+    void whileTheBrokerIsOverloadedConnectionsWaitAndNoneIsRefused() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build())) {
+            broker.overloadLevel = 1;
+            long began = System.nanoTime();
+            for (int i = 0; i < 6; i++) {
+                try (WireClient client = WireClient.tcp(broker.address())) {
+                    assertThat(client.echo("x")).isEqualTo("x");
+                }
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(150));
+            assertThat(broker.refused).isEmpty();
+            assertThat(broker.listeners.acceptPauses()).isGreaterThanOrEqualTo(2);
+        }
+    }
+
+    @Test
     void theDeadlineCanBeHandledByTheConnection() throws IOException {
         ListenerConfig config =
                 Configs.tcp().connectTimeout(Duration.ofMillis(300)).build();

@@ -23,6 +23,7 @@ final class TestListeners implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     final EventLoops eventLoops;
+    volatile int overloadLevel;
     final Listeners listeners;
     final List<AcceptedConnection> accepted = new CopyOnWriteArrayList<>();
     final List<Channel> channels = new CopyOnWriteArrayList<>();
@@ -40,7 +41,8 @@ final class TestListeners implements AutoCloseable {
                 .build();
         eventLoops = EventLoops.start(2, nativeTransport);
         try {
-            listeners = new Listeners(config, eventLoops, new Seen(), new ClientLog(true), this::initialize);
+            listeners = new Listeners(
+                    config, eventLoops, () -> overloadLevel, new Seen(), new ClientLog(true), this::initialize);
         } catch (RuntimeException e) {
             eventLoops.dispose().block(PATIENCE);
             throw e;

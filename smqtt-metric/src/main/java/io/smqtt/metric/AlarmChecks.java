@@ -96,6 +96,12 @@ final class AlarmChecks {
     }
 
     private void loops() {
+        int level = meters.overload().level();
+        if (level > 0) {
+            Severity severity = level > 1 ? Severity.CRITICAL : Severity.WARNING;
+            found.put("overload", new Condition(severity, meters.overload().toString()));
+            return;
+        }
         double lag = probes.stream().mapToDouble(LoopProbe::greatestLag).max().orElse(0);
         if (lag > LATE_NANOS) {
             warn("overload", String.format(Locale.ROOT, "an event loop was %.1f s behind", lag / 1e9));

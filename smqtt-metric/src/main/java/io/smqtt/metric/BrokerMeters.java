@@ -29,6 +29,7 @@ final class BrokerMeters implements BrokerObserver {
     private final ConnectionCounts connections;
     private final StoreMeters store;
     private final BackendCounts backends;
+    private final OverloadLevel overload;
     private final Counter takeovers;
     private final MeterRegistry registry;
     private final Counter created;
@@ -53,6 +54,7 @@ final class BrokerMeters implements BrokerObserver {
         store = new StoreMeters(registry, storeDirectory);
         this.registry = registry;
         backends = new BackendCounts(registry);
+        overload = new OverloadLevel(registry);
         for (String packet : new String[] {"connect", "publish", "subscribe", "unsubscribe"}) {
             interceptorFailures(packet);
         }
@@ -130,6 +132,15 @@ final class BrokerMeters implements BrokerObserver {
 
     BackendCounts backends() {
         return backends;
+    }
+
+    @Override
+    public void overloadChanged(int level, String cause) {
+        overload.changed(level, cause);
+    }
+
+    OverloadLevel overload() {
+        return overload;
     }
 
     @Override

@@ -20,15 +20,17 @@ final class Health {
 
     private final StoreMeters store;
     private final BackendCounts backends;
+    private final OverloadLevel overload;
     private volatile boolean listening;
     private volatile boolean draining;
     private volatile List<LoopProbe> loops = List.of();
     private volatile @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable Bridges bridges;
 
-    Health(StoreMeters store, BackendCounts backends) {
+    Health(StoreMeters store, BackendCounts backends, OverloadLevel overload) {
         this.store = store;
         this.backends = backends;
+        this.overload = overload;
     }
 
     void watch(List<LoopProbe> probes) {
@@ -78,6 +80,7 @@ final class Health {
         boolean healthy = store.isHealthy();
         checks.put(
                 "store", !store.isPresent() ? "none" : healthy ? "healthy" : store.isHanging() ? "hanging" : "failing");
+        checks.put("overload", overload.toString()); // a detail only: connected clients are served
         Supplier<ClusterStatus> watched = cluster;
         boolean together = true;
         if (watched != null) {

@@ -73,7 +73,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         all.add(prometheus);
         registry = all.size() == 1 ? prometheus : new CompositeMeterRegistry(Clock.SYSTEM, all);
         meters = new BrokerMeters(registry, broker.listeners().keySet(), StoreMeters.directory(broker.storage()));
-        health = new Health(meters.store(), meters.backends());
+        health = new Health(meters.store(), meters.backends(), meters.overload());
         gauge(
                         "smqtt.ready",
                         "1 if /health/ready says that clients can be sent here",
@@ -381,14 +381,14 @@ public final class MetricModule implements BrokerModule, MetricsSource {
             traffic(
                             core,
                             "smqtt.reads.postponed",
-                            "reads that wait because a rate of messages or bytes is exceeded",
+                            "reads that wait because a rate of messages or bytes is exceeded, or because of overload",
                             counts -> counts.postponedReads(limit))
                     .tag("limit", limit.name().toLowerCase(Locale.ROOT))
                     .register(registry);
         }
         FunctionCounter.builder(
                         "smqtt.accept.pauses", core, from -> from.listeners().acceptPauses())
-                .description("pauses of a listener whose max-connect-rate is exceeded")
+                .description("pauses of a listener whose max-connect-rate is exceeded, or because of overload")
                 .register(registry);
     }
 

@@ -113,6 +113,7 @@ final class StatusTopics {
         clients(values);
         messages(values);
         loads(values, now);
+        put(values, "overload", meters.overload().level());
         Runtime runtime = Runtime.getRuntime();
         values.put("heap/current", Long.toString(runtime.totalMemory() - runtime.freeMemory()));
         values.put("heap/maximum", Long.toString(runtime.maxMemory()));

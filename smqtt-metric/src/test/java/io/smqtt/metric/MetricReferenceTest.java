@@ -52,6 +52,7 @@ class MetricReferenceTest {
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
             `connecting`, `disconnected` or `stopped`, and does not make the node unready either.
+            `overload` is a detail, too: `none`, or the level with its cause ([overload](tuning.md#overload)).
 
             `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
 
@@ -63,7 +64,7 @@ class MetricReferenceTest {
             |---|---|---|
             | `disk_low` | warning | less than `management.alarms.min-free-disk-bytes` (1 GiB) are free in the file system of the store |
             | `store_unhealthy` | critical | the store refuses operations, or has been at one commit for ten seconds |
-            | `overload` | warning | an event loop was more than one second behind within the last 15 to 30 seconds |
+            | `overload` | warning, from level 2 critical | the level of [overload](tuning.md#overload) is above 0, or an event loop was more than one second behind within the last 15 to 30 seconds |
             | `heap_high` | warning | after a collection more than 90 % of the heap are in use |
             | `limit_near/<key>` | warning | 80 % (`management.alarms.limit-percent`) of a limit are in use: `max-connections`, `max-sessions`, `max-total-session-bytes`, `max-total-queued-bytes`, `max-retained-messages`, `max-retained-bytes`, and `max-bytes` of the store |
             | `peer_gone/<node>` | warning | a node of the cluster cannot be reached |
@@ -193,6 +194,7 @@ class MetricReferenceTest {
             | `store/messages/count`, `messages/stored` (old name) | retained messages and those in the queues of sessions |
             | `store/messages/bytes` | bytes of these, topics and properties included. mosquitto counts a message in several queues once, and its payload only |
             | `retained messages/count` | retained messages, the broker's own included |
+            | `overload` (not in mosquitto) | the level of [overload](tuning.md#overload), 0 to 3 |
             | `alarms/...` (not in mosquitto) | [alarms](#alarms) |
             | `alarms/parked` (not in mosquitto) | published at once, not at the interval, when messages for an absent node of the cluster were dropped: `{"node":"n3","reason":"forgotten","messages":285,"parked":0}`. `reason` is `limit`, `forgotten` or `unreadable`; `messages` counts since the last one for this node and reason, at most one a minute; `parked` is what is left for the node |
             | `subscriptions/count`, `shared_subscriptions/count` | subscriptions of this node's clients. For shared subscriptions mosquitto counts the members, smqtt counts the groups |

@@ -65,8 +65,8 @@ class StoreMetersTest {
     void aCommitThatDoesNotEndIsAStoreThatHangs() {
         AtomicLong now = new AtomicLong(7);
         StoreMeters meters = new StoreMeters(registry, directory, now::get);
-        Health health =
-                new Health(meters, new BackendCounts(new io.micrometer.core.instrument.simple.SimpleMeterRegistry()));
+        SimpleMeterRegistry others = new SimpleMeterRegistry();
+        Health health = new Health(meters, new BackendCounts(others), new OverloadLevel(others));
         health.listening();
         meters.measured(FIGURES);
 
