@@ -7,12 +7,16 @@ import io.smqtt.message.LogText;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The configuration that a mapper has built so far. */
 final class Draft {
@@ -25,6 +29,18 @@ final class Draft {
      */
     record Setting(String text, String origin) {}
 
+    /**
+     * A file with a secret, which is written beside the configuration.
+     *
+     * @param key this broker's key for the file
+     * @param ending what is added to the name of the configuration
+     * @param text its content
+     * @param origin file, line and key of the old file
+     */
+    record PrivateFile(String key, String ending, String text, String origin) {}
+
+    private static final int MAX_NAME = 40;
+
     private final Path directory;
     private final Map<String, Setting> settings = new TreeMap<>();
     private final List<String> notes = new ArrayList<>();
@@ -32,6 +48,8 @@ final class Draft {
     private final Map<String, String> passwords = new LinkedHashMap<>();
     private final List<String> rules = new ArrayList<>();
     private final Set<String> secrets = new HashSet<>();
+    private final List<PrivateFile> privateFiles = new ArrayList<>();
+    private boolean needsUsers;
 
     Draft(Path directory) {
         this.directory = directory;
@@ -54,6 +72,18 @@ final class Draft {
         secrets.add(key);
     }
 
+    /** Writes a secret to a file for its owner only, beside the configuration. */
+    void privateFile(String key, String ending, String text, OldSetting from) {
+        String origin = LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()));
+        privateFiles.add(new PrivateFile(key, ending, text, origin));
+    }
+
+    /** Requires a password file, also one without users. */
+    void passwordFile(OldSetting from) {
+        needsUsers = true;
+        note(from, Outcome.DIFFERENT, "access.password-file: it has no users until you add them with bin/smqtt passwd");
+    }
+
     /** Sets a value that is a default of the other broker. */
     void byDefault(String key, String text, String why) {
         settings.putIfAbsent(key, new Setting(text, why));
@@ -73,6 +103,23 @@ final class Draft {
         settings.remove(key);
     }
 
+    /** Removes all keys that begin with a prefix. */
+    void dropBelow(String prefix) {
+        settings.keySet().removeIf(key -> key.startsWith(prefix));
+    }
+
+    /** Removes a file with a secret. */
+    void dropPrivate(String key) {
+        privateFiles.removeIf(file -> file.key().equals(key));
+    }
+
+    /** A name that a block can have here, in place of another broker's: a to z, digits and hyphens. */
+    static String plain(String name) {
+        String text =
+                name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-+|-+$", "");
+        return text.isEmpty() ? "x" : text.length() > MAX_NAME ? text.substring(0, MAX_NAME) : text;
+    }
+
     /** Adds a note about one key. */
     void note(OldSetting about, Outcome outcome, String text) {
         notes.add(LogText.escapeControls(about + ": " + outcome.word() + "; " + text));
@@ -81,6 +128,15 @@ final class Draft {
     /** Adds a note that belongs to no single key. */
     void note(String where, Outcome outcome, String text) {
         notes.add(LogText.escapeControls(where + ": " + outcome.word() + "; " + text));
+    }
+
+    /** Sorts the notes about lines of a file by these lines; others stay behind them. */
+    void sortNotes(OldFile file) {
+        Pattern line = Pattern.compile(Pattern.quote(LogText.escapeControls(file.shownAs())) + ":([0-9]{1,7}): .*");
+        notes.sort(Comparator.comparingInt(note -> {
+            Matcher place = line.matcher(note);
+            return place.matches() ? Integer.parseInt(place.group(1)) : Integer.MAX_VALUE;
+        }));
     }
 
     void problem(OldSetting about, String text) {
@@ -102,7 +158,7 @@ final class Draft {
     }
 
     boolean bool(OldSetting setting) {
-        switch (setting.value().strip().toLowerCase(java.util.Locale.ROOT)) {
+        switch (setting.value().strip().toLowerCase(Locale.ROOT)) {
             case "true", "1", "yes", "on" -> {
                 return true;
             }
@@ -167,5 +223,13 @@ final class Draft {
 
     Set<String> secrets() {
         return secrets;
+    }
+
+    List<PrivateFile> privateFiles() {
+        return privateFiles;
+    }
+
+    boolean needsUsers() {
+        return needsUsers;
     }
 }

@@ -29,8 +29,6 @@ final class MosquittoMapper {
     private static final int MAX_FILES = 100;
     private static final int LARGEST_PACKET = 268_435_455;
     private static final String NEVER = "4294967295s";
-    private static final String NO_BRIDGE =
-            "not migrated; write a bridge of smqtt below bridges.<name>, or let a mosquitto beside it bridge to it, or use a cluster";
     private static final String LOG =
             "the log goes to standard error: use journald, or redirect it to a file; logging.format: json";
     private static final String NO_PLUGIN = "clients need a user in access.password-file and rules in access.acl-file; "
@@ -83,167 +81,164 @@ final class MosquittoMapper {
 
     private static final String STORED = "mosquitto.db is not read; acknowledged messages are stored at once";
 
-    static final RuleTable<MosquittoMapper> RULES = new RuleTable<>(List.<Rule<MosquittoMapper>>of(
-            same("listener", "listeners.<name>.port, .host", MosquittoMapper::listener),
-            same("port", "listeners.tcp.port", MosquittoMapper::port),
-            same("bind_address", "listeners.<name>.host", MosquittoMapper::keep),
-            same("protocol", "listeners.<name>.type", MosquittoMapper::protocol),
-            same("max_connections", "listeners.<name>.max-connections", MosquittoMapper::keep),
-            same("certfile", "listeners.<name>.tls.certificate", MosquittoMapper::keep),
-            same("keyfile", "listeners.<name>.tls.key", MosquittoMapper::keep),
-            same("cafile", "listeners.<name>.tls.client-ca", MosquittoMapper::keep),
-            differs(
-                    "capath",
-                    "listeners.<name>.tls.client-ca",
-                    "needs one file: concatenate the certificates of the directory",
-                    MosquittoMapper::keep),
-            same("require_certificate", "listeners.<name>.tls.client-auth: required", MosquittoMapper::keep),
-            same("use_identity_as_username", "listeners.<name>.tls.user-name: cn", MosquittoMapper::keep),
-            same("use_subject_as_username", "listeners.<name>.tls.user-name: dn", MosquittoMapper::keep),
-            unguarded("crlfile", "revocation is not checked; replace the authority, or use short-lived certificates"),
-            none("ciphers", NO_CIPHERS),
-            none("ciphers_tls1.3", NO_CIPHERS),
-            none("tls_version", NO_CIPHERS),
-            none("dhparamfile", NO_CIPHERS),
-            none("tls_engine*", "keys are read from PEM files"),
-            none("tls_keyform", "keys are read from PEM files"),
-            new Rule<>("psk_hint", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
-            new Rule<>("psk_file", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
-            unguarded("mount_point", "all listeners share the same topics; separate the clients by access.acl-file"),
-            none("socket_domain", "the host determines IPv4 or IPv6"),
-            differs(
-                    "bind_interface",
-                    "listeners.<name>.host",
-                    "needs the address of the interface after the port of listener; in mosquitto the interface has priority over "
-                            + "an address",
-                    MosquittoMapper::keep),
-            none("http_dir", "use a web server for files; listeners.<name>.path is the path of the WebSocket"),
-            none("websockets_log_level", LOG),
-            none("websockets_headers_size", "the limit is fixed"),
-            none("packet_buffer_size", "buffers grow with the packets, up to limits.max-packet-bytes"),
-            same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
-            differs(
-                    "enable_proxy_protocol",
-                    "listeners.<name>.proxy-protocol",
-                    "set listeners.<name>.trusted-proxies to the networks of the proxies; it has only the loopback address now",
-                    MosquittoMapper::keep),
-            unguarded(
-                    "proxy_protocol_v2_require_tls",
-                    "the broker does not check whether clients used TLS to the proxy; configure the proxy to require it"),
-            none("disable_client_cert_date_checks", "expired client certificates are always refused"),
-            unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
-            unguarded(
-                    "use_username_as_clientid",
-                    "clients keep the identifier that they send; session.bind-to-user binds a "
-                            + "session to its user"),
-            none("allow_zero_length_clientid", "an empty client identifier is handled as the standard requires"),
-            none("auto_id_prefix", NO_PREFIX),
-            none("listener_auto_id_prefix", NO_PREFIX),
-            unguarded("clientid_prefixes", "client identifiers are not restricted; use %c in access.acl-file"),
-            differs(
-                    "per_listener_settings",
-                    "access.*",
-                    "access rules apply to all listeners, the stricter ones; for different rules run two brokers",
-                    MosquittoMapper::keepGlobal),
-            same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
-            differs(
-                    "listener_allow_anonymous",
-                    "access.allow-anonymous",
-                    "applies to all listeners: clients without a user are accepted only if every listener accepts them",
-                    MosquittoMapper::anonymousOfListener),
-            same("password_file", "access.password-file", MosquittoMapper::access),
-            differs(
-                    "acl_file",
-                    "access.acl-file",
-                    "the same file; a denying rule always wins, and $share/name/filter is checked as filter",
-                    MosquittoMapper::access),
-            plugged("plugin"),
-            plugged("auth_plugin"),
-            plugged("global_plugin"),
-            plugged("plugin_load"),
-            plugged("plugin_use"),
-            plugged("plugin_*"),
-            plugged("auth_*"),
-            differs(
-                    "persistence",
-                    "storage.kind",
-                    "storage.dir is the directory data beside the configuration; " + STORED,
-                    MosquittoMapper::persistence),
-            differs(
-                    "retained_persistence",
-                    "storage.kind",
-                    "the former name of persistence; " + STORED,
-                    MosquittoMapper::persistence),
-            none("persistence_location", "set storage.dir to a new directory; " + STORED),
-            none("persistence_file", STORED),
-            none("autosave_interval", STORED),
-            none("autosave_on_changes", STORED),
-            same(
-                    "persistent_client_expiration",
-                    "session.max-expiry, session.default-expiry",
-                    MosquittoMapper::expiration),
-            same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
-            same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
-            none("max_inflight_bytes", "limits.max-total-queued-bytes includes messages in flight"),
-            same(
-                    "max_queued_messages",
-                    "limits.max-queued-messages",
-                    number("limits.max-queued-messages", 100_000_000)),
-            same("max_queued_bytes", "limits.max-queued-bytes", number("limits.max-queued-bytes", 1L << 40)),
-            same("max_packet_size", "limits.max-packet-bytes", number("limits.max-packet-bytes", LARGEST_PACKET)),
-            differs(
-                    "message_size_limit",
-                    "limits.max-packet-bytes",
-                    "applies to the whole packet, not to the payload alone",
-                    MosquittoMapper::messageSize),
-            none("memory_limit", "the heap is the limit; queues and retained messages have limits as shares of it"),
-            same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
-            same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
-            same("maximum_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
-            same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
-            same(
-                    "max_topic_alias_broker",
-                    "mqtt.outbound-topic-alias-maximum",
-                    number("mqtt.outbound-topic-alias-maximum", 65_535)),
-            same("global_max_connections", "limits.max-connections", number("limits.max-connections", 100_000_000)),
-            same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
-            same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
-            none("retain_expiry_interval", "publish with a Message Expiry Interval"),
-            none("retry_interval", "messages are sent again when the client reconnects, as the standard requires"),
-            none("check_retain_source", "a retained message stays if its publisher loses the right to publish"),
-            none(
-                    "upgrade_outgoing_qos",
-                    "the lower QoS of publisher and subscription applies, as the standard requires"),
-            none("allow_duplicate_messages", "a client gets a message once, however many of its filters match"),
-            none("set_tcp_nodelay", "TCP_NODELAY is on"),
-            same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
-            none("log_*", LOG),
-            none("enable_control_api", "no topics below $CONTROL; use bin/smqtt ctl and the management port"),
-            same("connection_messages", "access.log-connections", bool("access.log-connections")),
-            none("pid_file", "the process id is in the line smqtt started; systemd needs no file"),
-            none("user", "start the program as that user: User= in systemd"),
-            same("include_dir", "", (mapper, setting) -> {}),
-            none("connection", NO_BRIDGE),
-            none("address", NO_BRIDGE),
-            none("addresses", NO_BRIDGE),
-            none("topic", NO_BRIDGE),
-            none("bridge_*", NO_BRIDGE),
-            none("cleansession", NO_BRIDGE),
-            none("local_*", NO_BRIDGE),
-            none("remote_*", NO_BRIDGE),
-            none("clientid", NO_BRIDGE),
-            none("username", NO_BRIDGE),
-            none("password", NO_BRIDGE),
-            none("keepalive_interval", NO_BRIDGE),
-            none("idle_timeout", NO_BRIDGE),
-            none("restart_timeout", NO_BRIDGE),
-            none("start_type", NO_BRIDGE),
-            none("threshold", NO_BRIDGE),
-            none("try_private", NO_BRIDGE),
-            none("round_robin", NO_BRIDGE),
-            none("notifications", NO_BRIDGE),
-            none("notifications_local_only", NO_BRIDGE),
-            none("notification_topic", NO_BRIDGE)));
+    static final RuleTable<MosquittoMapper> RULES = RuleTable.of(
+            List.<Rule<MosquittoMapper>>of(
+                    same("listener", "listeners.<name>.port, .host", MosquittoMapper::listener),
+                    same("port", "listeners.tcp.port", MosquittoMapper::port),
+                    same("bind_address", "listeners.<name>.host", MosquittoMapper::keep),
+                    same("protocol", "listeners.<name>.type", MosquittoMapper::protocol),
+                    same("max_connections", "listeners.<name>.max-connections", MosquittoMapper::keep),
+                    same("certfile", "listeners.<name>.tls.certificate", MosquittoMapper::keep),
+                    same("keyfile", "listeners.<name>.tls.key", MosquittoMapper::keep),
+                    same("cafile", "listeners.<name>.tls.client-ca", MosquittoMapper::keep),
+                    differs(
+                            "capath",
+                            "listeners.<name>.tls.client-ca",
+                            "needs one file: concatenate the certificates of the directory",
+                            MosquittoMapper::keep),
+                    same("require_certificate", "listeners.<name>.tls.client-auth: required", MosquittoMapper::keep),
+                    same("use_identity_as_username", "listeners.<name>.tls.user-name: cn", MosquittoMapper::keep),
+                    same("use_subject_as_username", "listeners.<name>.tls.user-name: dn", MosquittoMapper::keep),
+                    unguarded(
+                            "crlfile",
+                            "revocation is not checked; replace the authority, or use short-lived certificates"),
+                    none("ciphers", NO_CIPHERS),
+                    none("ciphers_tls1.3", NO_CIPHERS),
+                    none("tls_version", NO_CIPHERS),
+                    none("dhparamfile", NO_CIPHERS),
+                    none("tls_engine*", "keys are read from PEM files"),
+                    none("tls_keyform", "keys are read from PEM files"),
+                    new Rule<>("psk_hint", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+                    new Rule<>("psk_file", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+                    unguarded(
+                            "mount_point",
+                            "all listeners share the same topics; separate the clients by access.acl-file"),
+                    none("socket_domain", "the host determines IPv4 or IPv6"),
+                    differs(
+                            "bind_interface",
+                            "listeners.<name>.host",
+                            "needs the address of the interface after the port of listener; in mosquitto the interface has priority over "
+                                    + "an address",
+                            MosquittoMapper::keep),
+                    none("http_dir", "use a web server for files; listeners.<name>.path is the path of the WebSocket"),
+                    none("websockets_log_level", LOG),
+                    none("websockets_headers_size", "the limit is fixed"),
+                    none("packet_buffer_size", "buffers grow with the packets, up to limits.max-packet-bytes"),
+                    same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
+                    differs(
+                            "enable_proxy_protocol",
+                            "listeners.<name>.proxy-protocol",
+                            "set listeners.<name>.trusted-proxies to the networks of the proxies; it has only the loopback address now",
+                            MosquittoMapper::keep),
+                    unguarded(
+                            "proxy_protocol_v2_require_tls",
+                            "the broker does not check whether clients used TLS to the proxy; configure the proxy to require it"),
+                    none("disable_client_cert_date_checks", "expired client certificates are always refused"),
+                    unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
+                    unguarded(
+                            "use_username_as_clientid",
+                            "clients keep the identifier that they send; session.bind-to-user binds a "
+                                    + "session to its user"),
+                    none(
+                            "allow_zero_length_clientid",
+                            "an empty client identifier is handled as the standard requires"),
+                    none("auto_id_prefix", NO_PREFIX),
+                    none("listener_auto_id_prefix", NO_PREFIX),
+                    unguarded("clientid_prefixes", "client identifiers are not restricted; use %c in access.acl-file"),
+                    differs(
+                            "per_listener_settings",
+                            "access.*",
+                            "access rules apply to all listeners, the stricter ones; for different rules run two brokers",
+                            MosquittoMapper::keepGlobal),
+                    same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
+                    differs(
+                            "listener_allow_anonymous",
+                            "access.allow-anonymous",
+                            "applies to all listeners: clients without a user are accepted only if every listener accepts them",
+                            MosquittoMapper::anonymousOfListener),
+                    same("password_file", "access.password-file", MosquittoMapper::access),
+                    differs(
+                            "acl_file",
+                            "access.acl-file",
+                            "the same file; a denying rule always wins, and $share/name/filter is checked as filter",
+                            MosquittoMapper::access),
+                    plugged("plugin"),
+                    plugged("auth_plugin"),
+                    plugged("global_plugin"),
+                    plugged("plugin_load"),
+                    plugged("plugin_use"),
+                    plugged("plugin_*"),
+                    plugged("auth_*"),
+                    differs(
+                            "persistence",
+                            "storage.kind",
+                            "storage.dir is the directory data beside the configuration; " + STORED,
+                            MosquittoMapper::persistence),
+                    differs(
+                            "retained_persistence",
+                            "storage.kind",
+                            "the former name of persistence; " + STORED,
+                            MosquittoMapper::persistence),
+                    none("persistence_location", "set storage.dir to a new directory; " + STORED),
+                    none("persistence_file", STORED),
+                    none("autosave_interval", STORED),
+                    none("autosave_on_changes", STORED),
+                    same(
+                            "persistent_client_expiration",
+                            "session.max-expiry, session.default-expiry",
+                            MosquittoMapper::expiration),
+                    same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
+                    same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
+                    none("max_inflight_bytes", "limits.max-total-queued-bytes includes messages in flight"),
+                    same(
+                            "max_queued_messages",
+                            "limits.max-queued-messages, bridges.<name>.max-queued-messages",
+                            MosquittoMapper::queued),
+                    same("max_queued_bytes", "limits.max-queued-bytes", number("limits.max-queued-bytes", 1L << 40)),
+                    same(
+                            "max_packet_size",
+                            "limits.max-packet-bytes",
+                            number("limits.max-packet-bytes", LARGEST_PACKET)),
+                    differs(
+                            "message_size_limit",
+                            "limits.max-packet-bytes",
+                            "applies to the whole packet, not to the payload alone",
+                            MosquittoMapper::messageSize),
+                    none(
+                            "memory_limit",
+                            "the heap is the limit; queues and retained messages have limits as shares of it"),
+                    same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
+                    same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+                    same("maximum_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+                    same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
+                    same(
+                            "max_topic_alias_broker",
+                            "mqtt.outbound-topic-alias-maximum",
+                            number("mqtt.outbound-topic-alias-maximum", 65_535)),
+                    same(
+                            "global_max_connections",
+                            "limits.max-connections",
+                            number("limits.max-connections", 100_000_000)),
+                    same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
+                    same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
+                    none("retain_expiry_interval", "publish with a Message Expiry Interval"),
+                    none(
+                            "retry_interval",
+                            "messages are sent again when the client reconnects, as the standard requires"),
+                    none("check_retain_source", "a retained message stays if its publisher loses the right to publish"),
+                    none(
+                            "upgrade_outgoing_qos",
+                            "the lower QoS of publisher and subscription applies, as the standard requires"),
+                    none("allow_duplicate_messages", "a client gets a message once, however many of its filters match"),
+                    none("set_tcp_nodelay", "TCP_NODELAY is on"),
+                    same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
+                    none("log_*", LOG),
+                    none("enable_control_api", "no topics below $CONTROL; use bin/smqtt ctl and the management port"),
+                    same("connection_messages", "access.log-connections", bool("access.log-connections")),
+                    none("pid_file", "the process id is in the line smqtt started; systemd needs no file"),
+                    none("user", "start the program as that user: User= in systemd"),
+                    same("include_dir", "", (mapper, setting) -> {})),
+            MosquittoBridgeRules.all());
 
     private final Draft draft;
     private final List<OldListener> listeners = new ArrayList<>();
@@ -254,18 +249,40 @@ final class MosquittoMapper {
     private boolean remote; // a line has set the address
     private @Nullable OldSetting unixSocket;
     private @Nullable OldSetting plugin;
+    private final List<OldSetting> plugins = new ArrayList<>();
+    private final MosquittoBridges bridges;
 
     private MosquittoMapper(OldFile file) {
         draft = new Draft(file.directory());
+        bridges = new MosquittoBridges(draft);
     }
 
     static Draft map(OldFile file) {
         return new MosquittoMapper(file).run(file);
     }
 
-    /** If a plugin decided, everything without a rule is denied. */
+    /** If a plugin decided, everything without a rule is denied. The options of one plugin are known. */
     private static Rule<MosquittoMapper> plugged(String key) {
-        return new Rule<>(key, Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin);
+        return new Rule<>(
+                key,
+                Outcome.SAME,
+                "",
+                NO_PLUGIN + "; options of mosquitto-go-auth: see below",
+                MosquittoMapper::plugin);
+    }
+
+    /** Adds a key to the last bridge. */
+    void ofBridge(OldSetting setting) {
+        bridges.put(setting);
+    }
+
+    /** Begins a bridge. */
+    void connection(OldSetting setting) {
+        bridges.connection(setting);
+    }
+
+    Draft draft() {
+        return draft;
     }
 
     private static BiConsumer<MosquittoMapper, OldSetting> bool(String key) {
@@ -296,6 +313,7 @@ final class MosquittoMapper {
         boolean localOnly = !remote;
         new MosquittoListeners(draft, localOnly).bind(listeners);
         decideAccess(localOnly);
+        bridges.write(globals.get("max_queued_messages"));
         draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
         draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
         draft.byDefault("session.default-expiry", NEVER, "mosquitto's default: sessions do not expire");
@@ -447,10 +465,33 @@ final class MosquittoMapper {
 
     private void plugin(OldSetting setting) {
         plugin = plugin == null ? setting : plugin;
+        plugins.add(setting);
+    }
+
+    /** Maps the options of mosquitto-go-auth; those of another plugin are reported. */
+    private boolean mapPlugin() {
+        List<OldSetting> options = plugins.stream()
+                .filter(setting -> setting.key().matches("(auth|plugin)_opt_.*"))
+                .toList();
+        if (GoAuth.owns(options)) {
+            GoAuth.map(draft, options);
+            plugins.stream()
+                    .filter(setting ->
+                            !options.contains(setting) && !setting.key().matches("(auth_)?plugin"))
+                    .forEach(setting -> draft.note(setting, Outcome.NONE, NO_PLUGIN));
+            return true;
+        }
+        plugins.forEach(setting -> draft.note(setting, Outcome.NONE, NO_PLUGIN));
+        return false;
     }
 
     private void persistence(OldSetting setting) {
         draft.set("storage.kind", draft.bool(setting) ? "rocksdb" : "memory", setting);
+    }
+
+    private void queued(OldSetting setting) {
+        number("limits.max-queued-messages", 100_000_000).accept(this, setting);
+        keepGlobal(setting);
     }
 
     private void messageSize(OldSetting setting) {
@@ -497,12 +538,14 @@ final class MosquittoMapper {
     private void decideAccess(boolean localOnly) {
         accessFile("password_file", "access.password-file");
         accessFile("acl_file", "access.acl-file");
-        if (plugin != null && draft.has("access.acl-file")) {
+        boolean fileOfMosquitto = draft.has("access.acl-file");
+        boolean known = mapPlugin();
+        if (plugin != null && fileOfMosquitto) {
             draft.note(
                     plugin,
                     Outcome.UNGUARDED,
                     "access.acl-file: actions that the plugin refused are allowed now if the rules of acl_file allow them");
-        } else if (plugin != null) {
+        } else if (plugin != null && !known) {
             draft.rule("# a plugin decided; without rules everything is denied");
         }
         boolean anonymous = true;

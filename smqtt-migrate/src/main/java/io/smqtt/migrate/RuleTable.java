@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.migrate;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,13 @@ final class RuleTable<M> {
                 throw new IllegalStateException("two rules for " + rule.key());
             }
         }
+    }
+
+    /** Joins two lists of rules. */
+    static <M> RuleTable<M> of(List<Rule<M>> first, List<Rule<M>> second) {
+        List<Rule<M>> all = new ArrayList<>(first);
+        all.addAll(second);
+        return new RuleTable<>(all);
     }
 
     List<Rule<M>> rules() {

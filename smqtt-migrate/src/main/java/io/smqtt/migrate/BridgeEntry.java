@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A bridge of another broker as {@code bridges.<name>}: its topics, and whether it can be written at all. */
+final class BridgeEntry {
+
+    private final Draft draft;
+    private final String prefix;
+    private final List<String> topics = new ArrayList<>();
+    private @Nullable OldSetting first;
+
+    /**
+     * Creates an entry.
+     *
+     * @param draft what is written
+     * @param name the name of the bridge here
+     */
+    BridgeEntry(Draft draft, String name) {
+        this.draft = draft;
+        this.prefix = "bridges." + name + ".";
+    }
+
+    /** This broker's key for a part of the bridge. */
+    String key(String part) {
+        return prefix + part;
+    }
+
+    /**
+     * Adds a topic, with its prefixes.
+     *
+     * @param from where it comes from
+     * @param filter the filter without prefixes; empty if the prefixes are whole topic names
+     * @param direction out, in or both
+     * @param qos the highest QoS
+     * @param local the prefix here, or empty
+     * @param remote the prefix at the other broker, or empty
+     * @return whether it can be written
+     */
+    boolean topic(OldSetting from, String filter, String direction, String qos, String local, String remote) {
+        int common = filter.isEmpty() ? commonEnd(local, remote) : 0;
+        String shared = filter.isEmpty() ? local.substring(local.length() - common) : filter;
+        String here = local.substring(0, local.length() - common);
+        String there = remote.substring(0, remote.length() - common);
+        boolean possible = isFilter(here + shared) && isFilter(there + shared) && isPlain(here) && isPlain(there);
+        if (shared.isEmpty() || !possible || !qos.matches("[012]")) {
+            return false;
+        }
+        String tail = here.isEmpty() && there.isEmpty() ? "" : " " + quoted(here) + " " + quoted(there);
+        topics.add(shared + " " + direction + " " + qos + tail);
+        first = first == null ? from : first;
+        return true;
+    }
+
+    /** Writes the topics; without any the bridge is left out. */
+    boolean finish() {
+        if (first == null || !draft.has(key("addresses"))) {
+            draft.dropBelow(prefix);
+            return false;
+        }
+        draft.set(key("topics"), String.join(",", topics), first);
+        return true;
+    }
+
+    private static int commonEnd(String one, String two) {
+        int common = 0;
+        while (common < Math.min(one.length(), two.length())
+                && one.charAt(one.length() - 1 - common) == two.charAt(two.length() - 1 - common)) {
+            common++;
+        }
+        return common;
+    }
+
+    private static boolean isPlain(String prefix) {
+        return prefix.indexOf('+') < 0 && prefix.indexOf('#') < 0;
+    }
+
+    private static boolean isFilter(String text) {
+        try {
+            TopicFilter.of(text);
+            return text.chars().noneMatch(c -> c <= ' ' || c == ',') && !SharedFilter.isShared(text);
+        } catch (InvalidTopicException e) {
+            return false;
+        }
+    }
+
+    private static String quoted(String prefix) {
+        return prefix.isEmpty() ? "\"\"" : prefix;
+    }
+
+    /** An address with its port; null if it is none. */
+    static @Nullable String address(String text, int port) {
+        int colon = text.lastIndexOf(':');
+        boolean given = colon > text.lastIndexOf(']') && colon >= 0 && text.indexOf(':') == colon
+                || text.startsWith("[") && colon > text.lastIndexOf(']');
+        String host = given ? text.substring(0, colon) : text;
+        String number = given ? text.substring(colon + 1) : String.valueOf(port);
+        boolean plain = host.matches("[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}]") && number.matches("[0-9]{1,5}");
+        return plain && Integer.parseInt(number) > 0 && Integer.parseInt(number) <= 65_535 ? host + ":" + number : null;
+    }
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+import static io.smqtt.migrate.Rule.unguarded;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options of the plugin mosquitto-go-auth, {@code auth_opt_*} or {@code plugin_opt_*}, as {@code access.chain} and its backends. A backend that
+ * has no counterpart is left out: clients that only it knows are refused.
+ */
+final class GoAuth {
+
+    private static final String HTTP = "access.backends.http.";
+    private static final String JWT = "access.backends.jwt.";
+    private static final String PASSWORD_FILE = "password-file";
+    private static final int SECRET_BYTES = 32;
+    private static final String HASHES = "set the passwords anew with bin/smqtt passwd";
+    private static final String NO_BACKEND = "there is no such backend here; clients that only it knows are refused";
+    private static final String LOG = "the log goes to standard error: logging.level";
+
+    static final RuleTable<GoAuth> RULES = new RuleTable<>(List.<Rule<GoAuth>>of(
+            same("auth_opt_backends", "access.chain", taken()),
+            same("auth_opt_*_register", "access.backends.<name>.checks", taken()),
+            differs(
+                    "auth_opt_check_prefix",
+                    "access.backends.<name>.user-prefix",
+                    "user names without one of the prefixes are unknown; there all backends are asked about them",
+                    taken()),
+            same("auth_opt_prefixes", "access.backends.<name>.user-prefix", taken()),
+            same("auth_opt_disable_superuser", "access.backends.<name>.superuser-uri", taken()),
+            same("auth_opt_cache", "access.backends.<name>.cache-ttl", taken()),
+            same("auth_opt_auth_cache_seconds", "access.backends.<name>.cache-ttl", taken()),
+            differs(
+                    "auth_opt_acl_cache_seconds",
+                    "access.backends.<name>.cache-ttl",
+                    "one time for users and topics, the shorter one",
+                    taken()),
+            none("auth_opt_auth_jitter_seconds", "10 % for answers, 20 % for refusals"),
+            none("auth_opt_acl_jitter_seconds", "10 % for answers, 20 % for refusals"),
+            none("auth_opt_cache_*", "answers are kept in the memory of the broker, and a use does not prolong them"),
+            none("auth_opt_hasher*", HASHES),
+            none("auth_opt_retry_*", "a request that fails is not repeated; access.backends.<name>.on-failure"),
+            none("auth_opt_exhaust_backend_first", "for each check all backends are asked in order"),
+            unguarded("auth_opt_use_clientid_as_username", "clients are known by the user name that they send"),
+            none("auth_opt_log_*", LOG),
+            differs("auth_opt_files_password_path", "access.password-file", HASHES, taken()),
+            differs("auth_opt_password_path", "access.password-file", HASHES, taken()),
+            differs(
+                    "auth_opt_files_acl_path",
+                    "access.acl-file",
+                    "the same file; a denying rule always wins",
+                    GoAuth::aclFile),
+            differs(
+                    "auth_opt_acl_path",
+                    "access.acl-file",
+                    "the same file; a denying rule always wins",
+                    GoAuth::aclFile),
+            same("auth_opt_http_host", "access.backends.<name>.url", taken()),
+            same("auth_opt_http_port", "access.backends.<name>.url", taken()),
+            same("auth_opt_http_with_tls", "access.backends.<name>.url", taken()),
+            same("auth_opt_http_getuser_uri", "access.backends.<name>.getuser-uri", uri("getuser-uri")),
+            same("auth_opt_http_superuser_uri", "access.backends.<name>.superuser-uri", GoAuth::superuser),
+            differs(
+                    "auth_opt_http_aclcheck_uri",
+                    "access.backends.<name>.aclcheck-uri",
+                    "asked when a client publishes or subscribes, not for each delivery (acc 1)",
+                    uri("aclcheck-uri")),
+            same("auth_opt_http_params_mode", "access.backends.<name>.params-mode", GoAuth::mode),
+            same("auth_opt_http_response_mode", "access.backends.<name>.response-mode", GoAuth::mode),
+            same("auth_opt_http_timeout", "access.backends.<name>.timeout", GoAuth::timeout),
+            new Rule<>(
+                    "auth_opt_http_verify_peer",
+                    Outcome.SAME,
+                    "access.backends.<name>.ca",
+                    "certificates of servers are always checked",
+                    GoAuth::verify),
+            new Rule<>("auth_opt_http_method", Outcome.SAME, "", "requests are always POST", GoAuth::method),
+            none("auth_opt_http_*", "not configurable"),
+            same("auth_opt_jwt_mode", "access.backends.<name>.type", taken()),
+            new Rule<>(
+                    "auth_opt_jwt_secret",
+                    Outcome.SAME,
+                    "access.backends.<name>.secret-file",
+                    "written to a file for its owner only; at least 32 bytes",
+                    GoAuth::secret),
+            differs(
+                    "auth_opt_jwt_userfield",
+                    "access.backends.<name>.from",
+                    "rules for users apply to the user name of CONNECT; give the token an acl claim",
+                    taken()),
+            none(
+                    "auth_opt_jwt_*",
+                    "tokens with a secret only: the token is the user name, and its acl claim has the rules"),
+            none("auth_opt_pg_*", NO_BACKEND),
+            none("auth_opt_mysql_*", NO_BACKEND),
+            none("auth_opt_sqlite_*", NO_BACKEND),
+            none("auth_opt_redis_*", NO_BACKEND),
+            none("auth_opt_mongo_*", NO_BACKEND),
+            none("auth_opt_ldap_*", NO_BACKEND),
+            none("auth_opt_grpc_*", NO_BACKEND),
+            none("auth_opt_js_*", NO_BACKEND),
+            none("auth_opt_plugin_*", NO_BACKEND),
+            none("auth_opt_*", "it is not a known option of mosquitto-go-auth")));
+
+    private final Draft draft;
+    private final Map<String, OldSetting> options = new LinkedHashMap<>();
+    private final List<String> backends;
+
+    private GoAuth(Draft draft, List<OldSetting> settings) {
+        this.draft = draft;
+        settings.forEach(setting -> options.put(option(setting), setting));
+        this.backends = words(text("backends", ""));
+    }
+
+    private static BiConsumer<GoAuth, OldSetting> taken() {
+        return (auth, setting) -> {};
+    }
+
+    private static String option(OldSetting setting) {
+        return setting.key().replaceFirst("^(auth|plugin)_opt_", "");
+    }
+
+    /** Whether options are those of this plugin: they name its backends. */
+    static boolean owns(List<OldSetting> settings) {
+        return settings.stream().anyMatch(setting -> option(setting).equals("backends"));
+    }
+
+    /**
+     * Writes the chain.
+     *
+     * @param settings all options
+     */
+    static void map(Draft draft, List<OldSetting> settings) {
+        new GoAuth(draft, settings).run(settings);
+    }
+
+    private void run(List<OldSetting> settings) {
+        for (OldSetting setting : settings) {
+            String name = option(setting);
+            Rule<GoAuth> rule = RULES.find(name.endsWith("_register") ? "auth_opt_*_register" : "auth_opt_" + name);
+            if (rule == null) {
+                continue; // the last rule is for all options
+            }
+            rule.action().accept(this, setting);
+            if (rule.outcome() != Outcome.SAME) {
+                draft.note(
+                        setting, rule.outcome(), (rule.target().isEmpty() ? "" : rule.target() + ": ") + rule.advice());
+            }
+        }
+        chain(options.get("backends"));
+    }
+
+    private void chain(@Nullable OldSetting from) {
+        if (from == null) {
+            return;
+        }
+        List<String> chain = new ArrayList<>();
+        List<String> left = new ArrayList<>();
+        boolean decidesTopics = false;
+        for (String backend : backends) {
+            switch (backend) {
+                case "files" -> {
+                    draft.passwordFile(from);
+                    chain.add(PASSWORD_FILE);
+                }
+                case "http" -> {
+                    http(from);
+                    chain.add("http");
+                    decidesTopics |= draft.has(HTTP + "aclcheck-uri");
+                }
+                case "jwt" -> {
+                    if (jwt(from)) {
+                        chain.add("jwt");
+                    } else {
+                        left.add(backend);
+                    }
+                }
+                default -> left.add(backend);
+            }
+        }
+        if (!left.isEmpty()) {
+            draft.note(
+                    from,
+                    Outcome.NONE,
+                    "left out: " + String.join(", ", left) + "; clients that only they know are refused");
+        }
+        if (chain.stream().anyMatch(name -> !name.equals(PASSWORD_FILE))) {
+            draft.set("access.chain", String.join(",", chain.stream().distinct().toList()), from);
+        }
+        if (!decidesTopics && !draft.has("access.acl-file")) {
+            draft.rule("# the plugin decided; without rules everything is denied");
+        }
+    }
+
+    private void http(OldSetting from) {
+        draft.set(HTTP + "type", "http", from);
+        draft.set(HTTP + "style", "go-auth", from);
+        OldSetting host = options.getOrDefault("http_host", from);
+        boolean tls = text("http_with_tls", "false").equals("true");
+        String port = text("http_port", "");
+        draft.set(
+                HTTP + "url",
+                (tls ? "https://" : "http://") + text("http_host", "127.0.0.1") + (port.isEmpty() ? "" : ":" + port),
+                host);
+        common("http", HTTP);
+    }
+
+    /** A token with a secret; the modes that ask a server or a database are not known here. */
+    private boolean jwt(OldSetting from) {
+        OldSetting secret = options.get("jwt_secret");
+        String mode = text("jwt_mode", "");
+        boolean usable = secret != null
+                && secret.value().getBytes(StandardCharsets.UTF_8).length >= SECRET_BYTES
+                && (mode.equals("files") || mode.equals("local"));
+        if (!usable) {
+            draft.dropBelow(JWT);
+            draft.dropPrivate(JWT + "secret-file");
+            draft.note(
+                    from,
+                    Outcome.NONE,
+                    "access.backends.jwt: needs jwt_mode files or local, and jwt_secret of at least 32 bytes");
+            return false;
+        }
+        draft.set(JWT + "type", "jwt", from);
+        draft.set(JWT + "from", "username", from);
+        common("jwt", JWT);
+        return true;
+    }
+
+    /** The keys that all backends have. */
+    private void common(String backend, String prefix) {
+        OldSetting register = options.get(backend + "_register");
+        if (register != null) {
+            List<String> checks = words(register.value());
+            List<String> ours = new ArrayList<>();
+            if (checks.contains("user")) {
+                ours.add("user");
+            }
+            if (checks.contains("acl")) {
+                ours.add("acl");
+            }
+            if (!checks.contains("superuser")) {
+                draft.drop(prefix + "superuser-uri");
+            }
+            draft.set(prefix + "checks", ours.isEmpty() ? "user" : String.join(",", ours), register);
+        }
+        OldSetting prefixes = options.get("prefixes");
+        int place = backends.indexOf(backend);
+        if (prefixes != null
+                && text("check_prefix", "false").equals("true")
+                && place < words(prefixes.value()).size()) {
+            draft.set(prefix + "user-prefix", words(prefixes.value()).get(place) + "_", prefixes);
+        }
+        ttl(prefix);
+    }
+
+    private void ttl(String prefix) {
+        OldSetting user = options.get("auth_cache_seconds");
+        OldSetting acl = options.get("acl_cache_seconds");
+        OldSetting cache = options.get("cache");
+        if (cache != null && !draft.bool(cache)) {
+            draft.set(prefix + "cache-ttl", "0s", cache);
+            return;
+        }
+        long most = 86_400;
+        long first = user == null ? most : draft.number(user);
+        long second = acl == null ? most : draft.number(acl);
+        OldSetting shorter = first <= second ? user : acl;
+        if (shorter != null) {
+            draft.set(prefix + "cache-ttl", Math.max(0, Math.min(first, second)) + "s", shorter);
+        }
+    }
+
+    private static BiConsumer<GoAuth, OldSetting> uri(String key) {
+        return (auth, setting) -> auth.uri(key, setting);
+    }
+
+    private void uri(String key, OldSetting setting) {
+        if (backends.contains("http") && !setting.value().isBlank()) {
+            String path = setting.value().strip();
+            draft.set(HTTP + key, path.startsWith("/") ? path : "/" + path, setting);
+        }
+    }
+
+    private void superuser(OldSetting setting) {
+        if (!text("disable_superuser", "false").equals("true")) {
+            uri("superuser-uri", setting);
+        }
+    }
+
+    private void mode(OldSetting setting) {
+        String key = option(setting).substring("http_".length()).replace('_', '-');
+        String value = setting.value().strip().toLowerCase(Locale.ROOT);
+        List<String> known = key.equals("params-mode") ? List.of("json", "form") : List.of("status", "json", "text");
+        if (!known.contains(value)) {
+            draft.problem(setting, "must be one of " + String.join(", ", known));
+        } else if (backends.contains("http")) {
+            draft.set(HTTP + key, value, setting);
+        }
+    }
+
+    private void timeout(OldSetting setting) {
+        long seconds = draft.number(setting);
+        if (backends.contains("http")) {
+            draft.set(HTTP + "timeout", Math.max(1, Math.min(60, seconds)) + "s", setting);
+        }
+    }
+
+    private void verify(OldSetting setting) {
+        if (!draft.bool(setting)) {
+            draft.note(
+                    setting,
+                    Outcome.DIFFERENT,
+                    HTTP + "ca: the certificate of the server is checked, if it has one; name its authority");
+        }
+    }
+
+    private void method(OldSetting setting) {
+        if (!setting.value().strip().equalsIgnoreCase("post")) {
+            draft.note(setting, Outcome.DIFFERENT, "requests are always POST");
+        }
+    }
+
+    private void secret(OldSetting setting) {
+        if (backends.contains("jwt")) {
+            draft.privateFile(JWT + "secret-file", "jwt.secret", setting.value(), setting);
+        }
+    }
+
+    private void aclFile(OldSetting setting) {
+        draft.set("access.acl-file", draft.path(setting), setting);
+    }
+
+    private String text(String option, String absent) {
+        OldSetting setting = options.get(option);
+        return setting == null ? absent : setting.value().strip();
+    }
+
+    private static List<String> words(String text) {
+        return Stream.of(text.split(","))
+                .map(String::strip)
+                .filter(word -> !word.isEmpty())
+                .toList();
+    }
+}

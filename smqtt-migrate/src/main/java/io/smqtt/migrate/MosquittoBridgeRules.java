@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+import static io.smqtt.migrate.Rule.unguarded;
+
+import java.util.List;
+
+/** The keys of bridges in mosquitto.conf. */
+final class MosquittoBridgeRules {
+
+    private static final String NO_LAZY = "a bridge connects when the broker starts, and stays connected";
+    private static final String NO_LOCAL =
+            "access rules do not apply to a bridge: it may do everything that clients may";
+    private static final String NO_STATE = "the state of a bridge is in the log";
+    private static final String NO_TLS = "TLS of bridges is not migrated: the bridge is written with enabled: false";
+    private static final String NO_PSK = "pre-shared keys are not supported: the bridge is written with enabled: false";
+    private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
+
+    private MosquittoBridgeRules() {}
+
+    static List<Rule<MosquittoMapper>> all() {
+        return List.of(
+                same("connection", "bridges.<name>", MosquittoMapper::connection),
+                bridge("address", "addresses"),
+                bridge("addresses", "addresses"),
+                bridge("topic", "topics"),
+                bridge("remote_clientid", "client-id"),
+                bridge("clientid", "client-id"),
+                bridge("remote_username", "username"),
+                bridge("username", "username"),
+                new Rule<>(
+                        "remote_password",
+                        Outcome.SAME,
+                        "bridges.<name>.password-file",
+                        "written to a file for its owner only",
+                        MosquittoMapper::ofBridge),
+                new Rule<>(
+                        "password",
+                        Outcome.SAME,
+                        "bridges.<name>.password-file",
+                        "written to a file for its owner only",
+                        MosquittoMapper::ofBridge),
+                bridge("bridge_protocol_version", "version"),
+                bridge("try_private", "try-private"),
+                bridge("cleansession", "clean-start"),
+                bridge("keepalive_interval", "keep-alive"),
+                bridge("restart_timeout", "min-delay, bridges.<name>.max-delay"),
+                differs(
+                        "round_robin",
+                        "bridges.<name>.addresses",
+                        "each attempt takes the next address; a bridge does not return to the first one while it is connected",
+                        MosquittoMapper::ofBridge),
+                none("idle_timeout", NO_LAZY),
+                none("threshold", NO_LAZY),
+                new Rule<>(
+                        "start_type",
+                        Outcome.SAME,
+                        "bridges.<name>.enabled",
+                        "`lazy` and `once` connect at once, too",
+                        MosquittoBridgeRules::startType),
+                unguarded("local_username", NO_LOCAL),
+                none("local_password", NO_LOCAL),
+                none("local_clientid", "a bridge is the client $bridge/<name> here"),
+                none("local_cleansession", "the session here stays until session.max-expiry"),
+                none("notifications", NO_STATE),
+                none("notifications_local_only", NO_STATE),
+                none("notification_topic", NO_STATE),
+                bridgeTls("bridge_cafile"),
+                bridgeTls("bridge_capath"),
+                bridgeTls("bridge_certfile"),
+                bridgeTls("bridge_keyfile"),
+                bridgeTls("bridge_insecure"),
+                bridgeTls("bridge_alpn"),
+                bridgeTls("bridge_tls_use_os_certs"),
+                none("bridge_tls_version", NO_CIPHERS),
+                none("bridge_ciphers*", NO_CIPHERS),
+                none("bridge_identity", NO_PSK),
+                new Rule<>("bridge_psk", Outcome.NONE, "", NO_PSK, MosquittoMapper::ofBridge),
+                unguarded("bridge_require_ocsp", "revocation is not checked"),
+                none("bridge_bind_address", "the operating system chooses the address"),
+                none("bridge_outgoing_retain", "the retain flag stays; brokers without retained messages get none"),
+                none(
+                        "bridge_attempt_unsubscribe",
+                        "a topic that is removed from the configuration is not unsubscribed there"),
+                none("bridge_*", "not configurable"));
+    }
+
+    private static Rule<MosquittoMapper> bridge(String key, String ours) {
+        return same(key, "bridges.<name>." + ours, MosquittoMapper::ofBridge);
+    }
+
+    private static Rule<MosquittoMapper> bridgeTls(String key) {
+        return new Rule<>(key, Outcome.NONE, "", NO_TLS, MosquittoMapper::ofBridge);
+    }
+
+    private static void startType(MosquittoMapper mapper, OldSetting setting) {
+        if (!setting.value().equals("automatic")) {
+            mapper.draft().note(setting, Outcome.DIFFERENT, "bridges.<name>.enabled: " + NO_LAZY);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The blocks {@code connection} of mosquitto.conf as {@code bridges.<name>}. */
+final class MosquittoBridges {
+
+    private static final String DEFAULT_PORT_NOTE = "bridges.<name>";
+    private static final int PORT = 1883;
+    private static final long MANY = 100_000_000;
+    /** Keys that the connection needs TLS for. */
+    private static final Set<String> TLS = Set.of(
+            "bridge_cafile",
+            "bridge_capath",
+            "bridge_certfile",
+            "bridge_keyfile",
+            "bridge_tls_use_os_certs",
+            "bridge_alpn");
+
+    /** One block. */
+    private static final class Block {
+        private final OldSetting origin;
+        private final Map<String, OldSetting> keys = new LinkedHashMap<>();
+        private final List<OldSetting> topics = new ArrayList<>();
+
+        Block(OldSetting origin) {
+            this.origin = origin;
+        }
+    }
+
+    private final Draft draft;
+    private final List<Block> blocks = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
+
+    MosquittoBridges(Draft draft) {
+        this.draft = draft;
+    }
+
+    /** Begins a block. */
+    void connection(OldSetting setting) {
+        blocks.add(new Block(setting));
+    }
+
+    /** Adds a key to the last block; before the first one there is nothing that it could belong to. */
+    void put(OldSetting setting) {
+        if (blocks.isEmpty()) {
+            draft.note(setting, Outcome.NONE, "is before the first connection");
+            return;
+        }
+        Block block = blocks.get(blocks.size() - 1);
+        if (setting.key().equals("topic")) {
+            block.topics.add(setting);
+        } else {
+            block.keys.put(named(setting.key()), setting);
+        }
+    }
+
+    /** The newer name of a key. */
+    private static String named(String key) {
+        return switch (key) {
+            case "addresses" -> "address";
+            case "clientid" -> "remote_clientid";
+            case "username" -> "remote_username";
+            case "password" -> "remote_password";
+            default -> key;
+        };
+    }
+
+    /**
+     * Writes all bridges.
+     *
+     * @param queued the limit of queues in mosquitto, which holds for bridges, too; or null
+     */
+    void write(@Nullable OldSetting queued) {
+        blocks.forEach(block -> write(block, queued));
+    }
+
+    private void write(Block block, @Nullable OldSetting queued) {
+        String name = Draft.plain(block.origin.value());
+        for (int i = 2; !names.add(name); i++) {
+            name = Draft.plain(block.origin.value()) + "-" + i;
+        }
+        BridgeEntry entry = new BridgeEntry(draft, name);
+        addresses(block, entry);
+        block.topics.forEach(topic -> topic(topic, entry));
+        text(block, "remote_clientid", entry.key("client-id"));
+        text(block, "remote_username", entry.key("username"));
+        version(block, entry);
+        flag(block, "try_private", entry.key("try-private"));
+        flag(block, "cleansession", entry.key("clean-start"));
+        keepAlive(block, entry);
+        restart(block, entry);
+        if (queued != null) {
+            long most = draft.number(queued);
+            draft.set(
+                    entry.key("max-queued-messages"), String.valueOf(most <= 0 ? MANY : Math.min(MANY, most)), queued);
+        }
+        boolean secure = block.keys.keySet().stream().anyMatch(TLS::contains);
+        if (secure || block.keys.containsKey("bridge_psk")) {
+            draft.set(entry.key("enabled"), "false", block.origin);
+        }
+        OldSetting password = block.keys.get("remote_password");
+        if (password != null && !draft.get(entry.key("username")).isEmpty()) {
+            draft.privateFile(entry.key("password-file"), "bridge-" + name + ".password", password.value(), password);
+        }
+        if (!entry.finish()) {
+            draft.dropPrivate(entry.key("password-file"));
+            draft.note(
+                    block.origin,
+                    Outcome.NONE,
+                    DEFAULT_PORT_NOTE + ": needs an address and a topic that can be forwarded");
+        }
+    }
+
+    private void addresses(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("address");
+        if (setting == null) {
+            return;
+        }
+        List<String> addresses = new ArrayList<>();
+        for (String word : setting.value().split("\\s+")) {
+            String address = BridgeEntry.address(word, PORT);
+            if (address == null) {
+                draft.problem(setting, "must have host, host:port or several of them");
+                return;
+            }
+            addresses.add(address);
+        }
+        draft.set(entry.key("addresses"), String.join(",", addresses), setting);
+    }
+
+    private void topic(OldSetting setting, BridgeEntry entry) {
+        String[] words = setting.value().split("\\s+");
+        String direction = words.length > 1 ? words[1].toLowerCase(Locale.ROOT) : "out";
+        boolean known = List.of("out", "in", "both").contains(direction) && words.length <= 5;
+        String local = prefix(words, 3);
+        String remote = prefix(words, 4);
+        if (!known
+                || !entry.topic(
+                        setting, prefix(words, 0), direction, words.length > 2 ? words[2] : "0", local, remote)) {
+            draft.note(
+                    setting,
+                    Outcome.NONE,
+                    "bridges.<name>.topics: cannot be written as filter, direction, QoS and prefixes");
+        }
+    }
+
+    private static String prefix(String[] words, int at) {
+        return words.length <= at || words[at].equals("\"\"") ? "" : words[at];
+    }
+
+    private void text(Block block, String theirs, String ours) {
+        OldSetting setting = block.keys.get(theirs);
+        if (setting != null && !setting.value().isEmpty()) {
+            draft.set(ours, setting.value(), setting);
+        }
+    }
+
+    private void flag(Block block, String theirs, String ours) {
+        OldSetting setting = block.keys.get(theirs);
+        if (setting != null) {
+            draft.set(ours, String.valueOf(draft.bool(setting)), setting);
+        }
+    }
+
+    private void version(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("bridge_protocol_version");
+        if (setting == null) {
+            draft.byDefault(entry.key("version"), "3.1.1", "mosquitto's default: mqttv311");
+            return;
+        }
+        switch (setting.value()) {
+            case "mqttv50" -> draft.set(entry.key("version"), "5", setting);
+            case "mqttv311" -> draft.set(entry.key("version"), "3.1.1", setting);
+            case "mqttv31" -> {
+                draft.set(entry.key("version"), "3.1.1", setting);
+                draft.note(
+                        setting, Outcome.DIFFERENT, entry.key("version") + ": MQTT 3.1 is not spoken to other brokers");
+            }
+            default -> draft.problem(setting, "must be mqttv31, mqttv311 or mqttv50");
+        }
+    }
+
+    private void keepAlive(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("keepalive_interval");
+        if (setting != null) {
+            long seconds = draft.number(setting);
+            draft.set(entry.key("keep-alive"), Math.max(1, Math.min(65_535, seconds)) + "s", setting);
+        }
+    }
+
+    /** One number is a fixed delay, two are the first and the longest one. */
+    private void restart(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("restart_timeout");
+        if (setting == null) {
+            return;
+        }
+        String[] words = setting.value().split("\\s+");
+        long first = draft.number(new OldSetting(setting.key(), words[0], setting.where()));
+        long longest =
+                words.length > 1 ? draft.number(new OldSetting(setting.key(), words[1], setting.where())) : first;
+        long least = Math.max(1, Math.min(3_600, first));
+        draft.set(entry.key("min-delay"), least + "s", setting);
+        draft.set(entry.key("max-delay"), Math.max(least, Math.min(86_400, longest)) + "s", setting);
+    }
+}

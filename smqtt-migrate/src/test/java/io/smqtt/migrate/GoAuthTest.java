@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GoAuthTest {
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void optionsBecomeAChain() throws IOException {
+        Migration migration = read(
+                "auth_plugin /mosquitto/go-auth.so",
+                "auth_opt_backends files, http, postgres, jwt",
+                "auth_opt_check_prefix true",
+                "auth_opt_prefixes f, web, pg, token",
+                "auth_opt_files_password_path /etc/mosquitto/passwords",
+                "auth_opt_files_acl_path acls",
+                "auth_opt_http_host users.example",
+                "auth_opt_http_port 8443",
+                "auth_opt_http_with_tls true",
+                "auth_opt_http_verify_peer false",
+                "auth_opt_http_getuser_uri /user",
+                "auth_opt_http_superuser_uri /super",
+                "auth_opt_http_aclcheck_uri /acl",
+                "auth_opt_http_params_mode form",
+                "auth_opt_http_response_mode text",
+                "auth_opt_http_timeout 3",
+                "auth_opt_http_register user, acl",
+                "auth_opt_cache true",
+                "auth_opt_auth_cache_seconds 30",
+                "auth_opt_acl_cache_seconds 20",
+                "auth_opt_pg_host localhost",
+                "auth_opt_pg_password s3cret",
+                "auth_opt_jwt_mode files",
+                "auth_opt_jwt_secret a s3cret of at least 32 characters",
+                "auth_opt_made_up 1");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "password-file,http,jwt")
+                .containsEntry("access.password-file", "new.passwd")
+                .containsEntry("access.acl-file", directory.resolve("acls").toString())
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry("access.backends.http.type", "http")
+                .containsEntry("access.backends.http.style", "go-auth")
+                .containsEntry("access.backends.http.url", "https://users.example:8443")
+                .containsEntry("access.backends.http.getuser-uri", "/user")
+                .containsEntry("access.backends.http.aclcheck-uri", "/acl")
+                .containsEntry("access.backends.http.params-mode", "form")
+                .containsEntry("access.backends.http.response-mode", "text")
+                .containsEntry("access.backends.http.timeout", "3s")
+                .containsEntry("access.backends.http.checks", "user,acl")
+                .containsEntry("access.backends.http.user-prefix", "web_")
+                .containsEntry("access.backends.http.cache-ttl", "20s")
+                .containsEntry("access.backends.jwt.from", "username")
+                .containsEntry("access.backends.jwt.secret-file", "new.jwt.secret")
+                .doesNotContainKey("access.backends.http.superuser-uri");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:2: auth_opt_backends: not migrated; left out: postgres"))
+                .anyMatch(note -> note.startsWith("m.conf:10: auth_opt_http_verify_peer: differs"))
+                .anyMatch(note -> note.startsWith("m.conf:21: auth_opt_pg_host: not migrated"))
+                .anyMatch(
+                        note -> note.startsWith("m.conf:25: auth_opt_made_up: not migrated; it is not a known option"))
+                .noneMatch(note -> note.contains("s3cret"))
+                .noneMatch(note -> note.contains("when embedded"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"auth_opt_jwt_mode remote", "auth_opt_jwt_secret short"})
+    void tokensThatCannotBeCheckedAreRefused(String line) throws IOException {
+        Migration migration = read("auth_opt_backends jwt", "auth_opt_jwt_mode files", line);
+
+        assertThat(migration.settings("new")).containsEntry("access.allow-anonymous", "false");
+        assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("access.backends"));
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new.acl")).content().contains("without rules everything is denied");
+    }
+
+    @Test
+    void optionsOfTheNewerFormAreTheSame() throws IOException {
+        assertThat(read("plugin /x/go-auth.so", "plugin_opt_backends http", "plugin_opt_http_host 127.0.0.1")
+                        .settings("new"))
+                .containsEntry("access.chain", "http")
+                .containsEntry("access.backends.http.url", "http://127.0.0.1");
+    }
+
+    private Migration read(String... lines) throws IOException {
+        Path file = Files.writeString(directory.resolve("m.conf"), String.join("\n", lines) + "\n");
+        return Migration.read(file, "m.conf", OldBroker.mosquitto);
+    }
+}

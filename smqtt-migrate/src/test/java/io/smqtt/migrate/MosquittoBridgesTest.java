@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MosquittoBridgesTest {
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void connectionsBecomeBridges() throws IOException {
+        Migration migration = read(
+                "max_queued_messages 5000",
+                "connection Cloud.1",
+                "addresses cloud.example.com:1884 backup.example.com",
+                "topic sensors/# out 1 \"\" plant7/",
+                "topic commands/# in 2",
+                "topic shared/# both",
+                "remote_clientid plant-7",
+                "remote_username plant",
+                "remote_password s3cret",
+                "bridge_protocol_version mqttv50",
+                "try_private false",
+                "cleansession true",
+                "keepalive_interval 30",
+                "restart_timeout 5 60",
+                "connection second",
+                "address 10.0.0.1",
+                "topic # out");
+
+        migration.writeAccessFiles(directory, "new", false);
+
+        assertThat(migration.settings("new"))
+                .containsEntry("bridges.cloud-1.addresses", "cloud.example.com:1884,backup.example.com:1883")
+                .containsEntry("bridges.cloud-1.topics", "sensors/# out 1 \"\" plant7/,commands/# in 2,shared/# both 0")
+                .containsEntry("bridges.cloud-1.client-id", "plant-7")
+                .containsEntry("bridges.cloud-1.username", "plant")
+                .containsEntry("bridges.cloud-1.password-file", "new.bridge-cloud-1.password")
+                .containsEntry("bridges.cloud-1.version", "5")
+                .containsEntry("bridges.cloud-1.try-private", "false")
+                .containsEntry("bridges.cloud-1.clean-start", "true")
+                .containsEntry("bridges.cloud-1.keep-alive", "30s")
+                .containsEntry("bridges.cloud-1.min-delay", "5s")
+                .containsEntry("bridges.cloud-1.max-delay", "60s")
+                .containsEntry("bridges.cloud-1.max-queued-messages", "5000")
+                .containsEntry("bridges.second.version", "3.1.1")
+                .containsEntry("bridges.second.topics", "# out 0");
+        assertThat(directory.resolve("new.bridge-cloud-1.password")).hasContent("s3cret");
+        assertThat(Files.getPosixFilePermissions(directory.resolve("new.bridge-cloud-1.password")))
+                .hasSize(2);
+        assertThat(migration.notes()).noneMatch(note -> note.contains("s3cret"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\'',
+            value = {
+                "# | # out 0",
+                "a/b in | a/b in 0",
+                "a/+ both 2 x/ y/ | a/+ both 2 x/ y/",
+                "a/+ OUT 1 x/ | a/+ out 1 x/ \"\"",
+                "\"\" out 1 local/state remote/state | /state out 1 local remote",
+                "\"\" in 0 a a | a in 0",
+            })
+    void formsOfTopics(String theirs, String ours) throws IOException {
+        assertThat(read("connection c", "address h", "topic " + theirs).settings("new"))
+                .containsEntry("bridges.c.topics", ours);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\'',
+            value = {
+                "\"\" out 1 local remote/x | 3: topic: not migrated; bridges.<name>.topics: cannot be written",
+                "a sideways | 3: topic: not migrated",
+                "a/#/b out | 3: topic: not migrated",
+                "a out 3 | 3: topic: not migrated",
+                "a,b out 1 | 3: topic: not migrated",
+            })
+    void topicThatCannotBeWrittenIsReportedAndABridgeWithoutTopicsIsLeftOut(String topic, String note)
+            throws IOException {
+        Migration migration = read("connection c", "address h", "topic " + topic);
+
+        assertThat(migration.notes()).anyMatch(line -> line.startsWith("m.conf:" + note));
+        assertThat(migration.notes()).anyMatch(line -> line.startsWith("m.conf:1: connection: not migrated"));
+        assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("bridges."));
+    }
+
+    @Test
+    void withTlsNothingIsSentInClearText() throws IOException {
+        Migration migration = read("connection c", "address h:8883", "topic # out", "bridge_cafile ca.pem");
+
+        assertThat(migration.settings("new")).containsEntry("bridges.c.enabled", "false");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:4: bridge_cafile: not migrated; TLS of bridges"));
+    }
+
+    private Migration read(String... lines) throws IOException {
+        Path file = Files.writeString(directory.resolve("m.conf"), String.join("\n", lines) + "\n");
+        return Migration.read(file, "m.conf", OldBroker.mosquitto);
+    }
+}
