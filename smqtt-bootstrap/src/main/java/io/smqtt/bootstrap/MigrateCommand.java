@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "migrate",
         description = "Translates the configuration of another broker: config.yaml or config.properties of the "
-                + "former smqtt, mosquitto.conf, moquette.conf. Standard error lists each key that differs or "
+                + "former smqtt, mosquitto.conf, moquette.conf, emqx.conf. Standard error lists each key that differs or "
                 + "has no counterpart, and what to do.")
 final class MigrateCommand implements Callable<Integer> {
 

@@ -81,7 +81,7 @@ final class StartCommand implements Callable<Integer> {
             names = "--migrate",
             paramLabel = "OLD",
             description = "Starts with the configuration of another broker instead of --config: config.yaml or "
-                    + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Reports all "
+                    + "config.properties of the former smqtt, mosquitto.conf, moquette.conf, emqx.conf. Reports all "
                     + "differences.")
     String migrate;
 

@@ -97,6 +97,103 @@ class MigrationIT {
         assertThat(directory.resolve("debian.yaml")).content().contains("kind: rocksdb", "host: 127.0.0.1");
     }
 
+    @Test
+    void emqxFilesBecomeAConfigurationThatPassesTheCheckAndActsLikeItsRules() throws IOException {
+        TestCertificates certificates = TestCertificates.in(directory);
+        int bridged = LoopbackPorts.one();
+        Files.writeString(directory.resolve("acl.conf"), """
+                {allow, {ipaddr, "127.0.0.1"}, subscribe, ["open/#"]}.
+                {deny, all, subscribe, ["$SYS/#", {eq, "#"}]}.
+                {allow, all, publish, ["own/${clientid}/#", "open/#"]}.
+                {deny, all}.
+                """);
+        Files.writeString(directory.resolve("emqx.conf"), """
+                tls { verify = verify_none }
+                listeners.tcp.default { bind = "127.0.0.1:0", max_connections = 1000 }
+                listeners.ssl.default {
+                  bind = "127.0.0.1:0"
+                  ssl_options { certfile = "%s", keyfile = "${EMQX_ETC_DIR}/server.key", verify = ${tls.verify} }
+                }
+                listeners.ws.default { bind = "127.0.0.1:0" }
+                mqtt { max_packet_size = 2MB, session_expiry_interval = 1h }
+                authentication = []
+                authorization { no_match = deny, sources = [{ type = file, path = "${EMQX_ETC_DIR}/acl.conf" }] }
+                bridges.mqtt.up {
+                  server = "127.0.0.1:%d", username = u, password = p
+                  egress { local.topic = "open/#", remote { topic = "site/${topic}", qos = 1 } }
+                }
+                """.formatted(certificates.serverCertificate(), bridged));
+
+        String report = migrated("emqx.conf", "emqx.yaml");
+        List<String> seen = new ArrayList<>();
+        try (BrokerProcess broker = BrokerProcess.start(
+                directory,
+                List.of(),
+                directory.resolve("emqx.yaml"),
+                "management.port=0",
+                "bridges.up.enabled=false")) {
+            int port = broker.port("tcp");
+            assertThat(broker.port("ssl")).isPositive();
+            try (CapturedProcess reader = subscribe(port, "any", "open/#", "own/#")) {
+                for (String topic : List.of("own/c1/x", "own/c2/x", "open/a")) {
+                    publish(port, "any", topic);
+                }
+                seen.addAll(until(port, reader, "any", "open/end"));
+            }
+        }
+
+        assertThat(report).contains("acl.conf:2: NOT ENFORCED; ").doesNotContain("password = p");
+        assertThat(seen).containsExactly("any got open/a", "any got open/end");
+        assertThat(directory.resolve("emqx.yaml"))
+                .content()
+                .contains(
+                        "open/# out 1 ",
+                        "site/",
+                        "password-file: emqx.bridge-up.password",
+                        "max-packet-bytes: 2097152");
+    }
+
+    @Test
+    void pluginAndBridgesOfMosquittoBecomeAConfigurationThatPassesTheCheck() throws IOException {
+        Files.writeString(directory.resolve("go-auth.conf"), """
+                listener 0 /tmp/mosquitto.sock
+                listener 1883 127.0.0.1
+                auth_plugin /mosquitto/go-auth.so
+                auth_opt_backends http, files, jwt
+                auth_opt_http_host 127.0.0.1
+                auth_opt_http_port 8090
+                auth_opt_http_getuser_uri /user
+                auth_opt_http_aclcheck_uri /acl
+                auth_opt_jwt_mode files
+                auth_opt_jwt_secret 0123456789abcdef0123456789abcdef
+                connection cloud
+                address cloud.example.com:1883
+                topic sensors/# out 1 "" plant7/
+                topic "" in 0 local/state remote/state
+                remote_username plant
+                remote_password secret
+                """);
+
+        migrated("go-auth.conf", "go-auth.yaml");
+
+        assertThat(directory.resolve("go-auth.yaml"))
+                .content()
+                .contains("chain: \"http,password-file,jwt\"", "password-file: go-auth.bridge-cloud.password");
+    }
+
+    /** Converts a file, checks the result, and returns the report. */
+    private String migrated(String old, String name) {
+        String report;
+        try (CapturedProcess migrate = BrokerProcess.run(directory, "config", "migrate", old, "-o", name)) {
+            assertThat(migrate.awaitExit(PATIENCE)).as(migrate.report()).isZero();
+            report = String.join("\n", migrate.output());
+        }
+        try (CapturedProcess check = BrokerProcess.run(directory, "config", "check", "--config", name)) {
+            assertThat(check.awaitExit(PATIENCE)).as(check.report()).isZero();
+        }
+        return report;
+    }
+
     /** What clients see, one line for each action, in the same order for every broker. */
     private List<String> behaviour(int port) {
         List<String> seen = new ArrayList<>();

@@ -38,6 +38,8 @@ public final class Migration {
     private final Map<String, String> passwords;
     private final List<String> rules;
     private final Set<String> secrets;
+    private final List<Draft.PrivateFile> privateFiles;
+    private final boolean hasPasswordFile;
 
     private Migration(OldBroker broker, String shownAs, Draft draft) {
         this.broker = broker;
@@ -47,6 +49,8 @@ public final class Migration {
         this.passwords = draft.passwords();
         this.rules = draft.rules();
         this.secrets = draft.secrets();
+        this.privateFiles = draft.privateFiles();
+        this.hasPasswordFile = draft.needsUsers() || !passwords.isEmpty();
     }
 
     /**
@@ -64,7 +68,10 @@ public final class Migration {
         OldFormat format = OldFormat.of(old);
         OldBroker broker = from == null ? detect(old, format) : from;
         boolean lines = format == OldFormat.CONF;
-        if (format == OldFormat.OTHER || lines != (broker != OldBroker.smqtt)) {
+        if (broker == OldBroker.emqx) { // HOCON includes JSON, and lines with an equals sign
+            return new Migration(broker, shownAs, EmqxMapper.map(old));
+        }
+        if (format == OldFormat.OTHER || format == OldFormat.HOCON || lines != (broker != OldBroker.smqtt)) {
             throw new ConfigurationException(List.of(shownAs + ": is "
                     + (format == OldFormat.OTHER ? "" : "in the format ") + format.words() + ", but a configuration of "
                     + (broker == OldBroker.smqtt
@@ -75,6 +82,7 @@ public final class Migration {
             case smqtt -> SmqttMapper.map(old, settings(old, format));
             case mosquitto -> MosquittoMapper.map(old);
             case moquette -> MoquetteMapper.map(old);
+            case emqx -> EmqxMapper.map(old);
         };
         return new Migration(broker, shownAs, draft);
     }
@@ -96,6 +104,9 @@ public final class Migration {
         try {
             OldFile old = OldFile.read(file, name);
             OldFormat format = OldFormat.of(old);
+            if (format == OldFormat.HOCON) {
+                return OldBroker.emqx;
+            }
             if (name.endsWith(".conf") && format == OldFormat.CONF) {
                 OldBroker broker = detect(old, format);
                 boolean known = ConfLines.read(old).stream()
@@ -118,7 +129,10 @@ public final class Migration {
     private static OldBroker detect(OldFile file, OldFormat format) {
         if (format == OldFormat.OTHER) {
             throw new ConfigurationException(List.of(file.shownAs() + ": is " + format.words()
-                    + ": YAML, JSON or properties of the former smqtt, mosquitto.conf, moquette.conf"));
+                    + ": YAML, JSON or properties of the former smqtt, mosquitto.conf, moquette.conf, emqx.conf"));
+        }
+        if (format == OldFormat.HOCON) {
+            return OldBroker.emqx;
         }
         if (format != OldFormat.CONF) {
             return OldBroker.smqtt;
@@ -167,7 +181,7 @@ public final class Migration {
     /**
      * The broker that the file belongs to.
      *
-     * @return one of three
+     * @return one of four
      */
     public OldBroker broker() {
         return broker;
@@ -207,7 +221,9 @@ public final class Migration {
      */
     public Map<String, ConfigValue> values(Path base, String accessFiles) {
         Map<String, Draft.Setting> all = new TreeMap<>(settings);
-        if (!passwords.isEmpty()) {
+        privateFiles.forEach(
+                file -> all.put(file.key(), new Draft.Setting(accessFiles + "." + file.ending(), file.origin())));
+        if (hasPasswordFile) {
             all.put(PASSWORD_FILE, new Draft.Setting(accessFiles + ".passwd", "the users of " + shownAs + ", hashed"));
         }
         if (!rules.isEmpty()) {
@@ -221,11 +237,12 @@ public final class Migration {
     /**
      * Returns this broker's keys for the files that {@link #writeAccessFiles} writes.
      *
-     * @return none, one or two
+     * @return none, one or several
      */
     public Set<String> accessFileKeys() {
         Set<String> keys = new HashSet<>();
-        if (!passwords.isEmpty()) {
+        privateFiles.forEach(file -> keys.add(file.key()));
+        if (hasPasswordFile) {
             keys.add(PASSWORD_FILE);
         }
         if (!rules.isEmpty()) {
@@ -242,11 +259,17 @@ public final class Migration {
      */
     public String origin(String key) {
         Draft.Setting setting = settings.get(key);
-        return setting == null ? shownAs : setting.origin();
+        return setting != null
+                ? setting.origin()
+                : privateFiles.stream()
+                        .filter(file -> file.key().equals(key))
+                        .map(Draft.PrivateFile::origin)
+                        .findFirst()
+                        .orElse(shownAs);
     }
 
     /**
-     * Writes the users and rules of the old file: {@code NAME.passwd}, for its owner only, and
+     * Writes the users, rules and secrets of the old file: {@code NAME.passwd} and one file for each secret, for their owner only, and
      * {@code NAME.acl}. Writes nothing if there are none. Blocks.
      *
      * @param directory the directory, which is created for its owner only if it is missing
@@ -260,10 +283,16 @@ public final class Migration {
         Path users = directory.resolve(name + ".passwd");
         Path acl = directory.resolve(name + ".acl");
         try {
-            if ((!passwords.isEmpty() || !rules.isEmpty()) && !Files.isDirectory(directory)) {
+            if (!accessFileKeys().isEmpty() && !Files.isDirectory(directory)) {
                 createPrivately(directory);
             }
-            if (!passwords.isEmpty()) {
+            for (Draft.PrivateFile file : privateFiles) {
+                Path secret = directory.resolve(name + "." + file.ending());
+                requireAbsent(secret, replace);
+                writePrivately(secret, file.text());
+                written.add(secret);
+            }
+            if (hasPasswordFile) {
                 requireAbsent(users, replace);
                 PasswordFile hashed = PasswordFile.empty();
                 passwords.forEach((user, password) -> hashed.set(user, password.getBytes(StandardCharsets.UTF_8)));
@@ -290,6 +319,15 @@ public final class Migration {
         if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
         }
+    }
+
+    /** Writes a file that only its owner can read, from its first byte on. */
+    private static void writePrivately(Path file, String text) throws IOException {
+        Files.deleteIfExists(file);
+        if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        }
+        Files.writeString(file, text.endsWith("\n") ? text : text + "\n");
     }
 
     private static void requireAbsent(Path file, boolean replace) {

@@ -8,5 +8,7 @@ public enum OldBroker {
     /** Eclipse mosquitto, of version 2: {@code mosquitto.conf}. */
     mosquitto,
     /** Moquette: {@code moquette.conf}. */
-    moquette
+    moquette,
+    /** EMQX, of version 5: {@code emqx.conf}. */
+    emqx
 }

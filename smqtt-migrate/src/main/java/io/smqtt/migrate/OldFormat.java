@@ -15,6 +15,8 @@ enum OldFormat {
     PROPERTIES("properties"),
     /** A key, a blank and a value in each line, as in mosquitto and Moquette. */
     CONF("lines with a key, a blank and a value"),
+    /** Blocks in braces with the root keys of EMQX. */
+    HOCON("HOCON"),
     /** None of these: XML, blocks in braces, a certificate. */
     OTHER("none of the formats that can be read");
 
@@ -24,6 +26,12 @@ enum OldFormat {
     private static final Pattern CONF_LINE = Pattern.compile("[a-z][a-z0-9_.-]*([ \\t]+[^=:{\\s].*)?");
     private static final Pattern PROPERTY_LINE = Pattern.compile("[^\\s=:{}<]+\\s*=.*");
     private static final Pattern YAML_LINE = Pattern.compile("(-\\s.*|(-\\s+)?[^\\s:=<{][^:=]*:(\\s.*)?|---.*)");
+
+    /** The beginning of a line that only EMQX has: one of its roots, followed by a brace, a dot or an equals sign. */
+    private static final Pattern EMQX_LINE = Pattern.compile(
+            "(listeners|listener|authentication|authorization|mqtt|node|cluster|dashboard|log|retainer|delayed|rewrite|auto_subscribe"
+                    + "|flapping_detect|bridges|connectors|actions|sources|rule_engine|sys_topics|zones|zone|broker|prometheus|gateway)"
+                    + "([.][A-Za-z0-9_.-]+)?\\s*([{]|=\\s*\\S).*");
 
     private final String words;
 
@@ -45,6 +53,8 @@ enum OldFormat {
             return PROPERTIES;
         } else if (name.endsWith(".json")) {
             return JSON;
+        } else if (name.endsWith(".hocon")) {
+            return HOCON;
         }
         List<String> lines = file.text()
                 .lines()
@@ -62,6 +72,9 @@ enum OldFormat {
         long conf = count(lines, CONF_LINE);
         long properties = count(lines, PROPERTY_LINE);
         long yaml = count(lines, YAML_LINE);
+        if (lines.stream().anyMatch(line -> EMQX_LINE.matcher(line).matches())) {
+            return HOCON;
+        }
         boolean blocks = lines.stream().anyMatch(line -> line.equals("}") || line.endsWith("{"));
         if (blocks || first == '<' || conf + properties + yaml == 0) {
             return OTHER;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.EmqxRules.taken;
+import static io.smqtt.migrate.EmqxValue.count;
+import static io.smqtt.migrate.EmqxValue.duration;
+import static io.smqtt.migrate.EmqxValue.flag;
+import static io.smqtt.migrate.EmqxValue.text;
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** The keys of authentication and authorization in emqx.conf, with the type of an entry in place of its number. */
+final class EmqxAccessRules {
+
+    private static final String AUTHN = "authentication.";
+    private static final String AUTHZ = "authorization.";
+    private static final String BACKEND = "access.backends.<name>.";
+    private static final String POOL = "connections are kept and opened as needed; max-concurrent limits requests";
+    private static final String CLIENT_CERTIFICATE = "the broker has no certificate of its own towards the server";
+    private static final String HASHES =
+            "the users of the built-in database cannot be read: write them to access.password-file with bin/smqtt passwd";
+    private static final String ALWAYS =
+            "the backend is asked about all clients; user-prefix limits it to names that begin so";
+
+    private EmqxAccessRules() {}
+
+    static List<Rule<EmqxMapper>> all() {
+        List<Rule<EmqxMapper>> all = new ArrayList<>();
+        all.addAll(http(AUTHN + "http.", ""));
+        all.addAll(jwt(AUTHN + "jwt."));
+        all.addAll(List.of(
+                same(AUTHN + "built_in_database.mechanism", "access.password-file", taken()),
+                same(AUTHN + "built_in_database.backend", "access.password-file", taken()),
+                same(AUTHN + "built_in_database.enable", "access.password-file", taken()),
+                none(AUTHN + "built_in_database.*", HASHES),
+                same(AUTHN + "scram.mechanism", "access.password-file", taken()),
+                same(AUTHN + "scram.backend", "access.password-file", taken()),
+                same(AUTHN + "scram.enable", "access.password-file", taken()),
+                none(AUTHN + "scram.*", HASHES + ", for SCRAM-SHA-256"),
+                none(AUTHN + "*", "there is no such backend; clients that only it knows are refused"),
+                none("authentication_cache.*", "access.backends.<name>.cache-ttl, .refused-cache-ttl"),
+                none("authentication_settings.*", "access.backends.<name>.cache-ttl, .refused-cache-ttl"),
+                same(AUTHZ + "no_match", "access.acl-file", taken()),
+                new Rule<>(
+                        AUTHZ + "deny_action",
+                        Outcome.SAME,
+                        "",
+                        "disconnect: the client is told of the refusal and stays connected",
+                        EmqxMapper::denyAction),
+                same(AUTHZ + "cache.enable", BACKEND + "cache-ttl", taken()),
+                same(AUTHZ + "cache.ttl", BACKEND + "cache-ttl", taken()),
+                none(AUTHZ + "cache.*", "access.backends.<name>.cache-entries, .cache-bytes"),
+                none(AUTHZ + "node_cache.*", "access.backends.<name>.cache-entries, .cache-bytes"),
+                same(AUTHZ + "file.type", "access.acl-file", taken()),
+                same(AUTHZ + "file.enable", "access.acl-file", taken()),
+                differs(
+                        AUTHZ + "file.path",
+                        "access.acl-file",
+                        "the rules are rewritten: a denying rule always wins, whatever its place; rules for client identifiers, regular "
+                                + "expressions, QoS and retain are reported",
+                        taken()),
+                differs(
+                        AUTHZ + "file.rules",
+                        "access.acl-file",
+                        "the rules are rewritten: a denying rule always wins, whatever its place",
+                        taken())));
+        all.addAll(http(AUTHZ + "http.", "acl."));
+        all.add(none(AUTHZ + "*", "there is no such backend"));
+        return all;
+    }
+
+    /** Requests to an HTTP server, about clients or about topics. */
+    private static List<Rule<EmqxMapper>> http(String theirs, String ours) {
+        return List.of(
+                same(theirs + (ours.isEmpty() ? "mechanism" : "type"), "access.chain", taken()),
+                same(theirs + "enable", "access.chain", taken()),
+                same(theirs + "backend", BACKEND + "type", taken()),
+                same(theirs + "url", BACKEND + ours + "url", backend(ours + "url", text())),
+                same(theirs + "method", BACKEND + ours + "method", backend(ours + "method", text())),
+                new Rule<>(
+                        theirs + "headers.*",
+                        Outcome.SAME,
+                        BACKEND + ours + "headers",
+                        "a header that may hold a secret is not written; set it by the environment",
+                        (mapper, setting) -> mapper.access().header(setting, ours)),
+                same(
+                        theirs + "body.*",
+                        BACKEND + ours + "body",
+                        (mapper, setting) -> mapper.access().field(setting, ours)),
+                same(theirs + "request_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
+                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
+                none(theirs + "connect_timeout", POOL),
+                none(theirs + "max_inactive", POOL),
+                none(theirs + "enable_pipelining", POOL),
+                none(theirs + "retry_interval", POOL),
+                none(theirs + "max_retries", POOL),
+                none(theirs + "precondition", ALWAYS),
+                same(theirs + "ssl.enable", BACKEND + ours + "url", taken()),
+                same(
+                        theirs + "ssl.cacertfile",
+                        BACKEND + "ca",
+                        (mapper, setting) -> mapper.access().authority(setting)),
+                new Rule<>(
+                        theirs + "ssl.verify",
+                        Outcome.SAME,
+                        BACKEND + "ca",
+                        "certificates of servers are always checked",
+                        (mapper, setting) -> mapper.access().verify(setting)),
+                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
+                none(theirs + "*", "not configurable"));
+    }
+
+    private static List<Rule<EmqxMapper>> jwt(String theirs) {
+        return List.of(
+                same(theirs + "mechanism", "access.chain", taken()),
+                same(theirs + "enable", "access.chain", taken()),
+                same(theirs + "from", BACKEND + "from", backend("from", text())),
+                new Rule<>(
+                        theirs + "algorithm",
+                        Outcome.SAME,
+                        BACKEND + "algorithms",
+                        "the kind of the key says it",
+                        taken()),
+                same(theirs + "use_jwks", BACKEND + "endpoint", taken()),
+                new Rule<>(
+                        theirs + "secret",
+                        Outcome.SAME,
+                        BACKEND + "secret-file",
+                        "written to a file for its owner only; at least 32 bytes",
+                        (mapper, setting) -> mapper.access().secret(setting)),
+                same(theirs + "secret_base64_encoded", BACKEND + "secret-base64", backend("secret-base64", flag())),
+                same(
+                        theirs + "public_key",
+                        BACKEND + "public-key",
+                        (mapper, setting) -> mapper.access().publicKey(setting)),
+                same(theirs + "endpoint", BACKEND + "endpoint", backend("endpoint", text())),
+                same(
+                        theirs + "refresh_interval",
+                        BACKEND + "refresh-interval",
+                        backend("refresh-interval", duration(1_000, 1_000, EmqxRules.day()))),
+                same(
+                        theirs + "verify_claims*",
+                        BACKEND + "verify-claims",
+                        (mapper, setting) -> mapper.access().claim(setting)),
+                same(theirs + "acl_claim_name", BACKEND + "acl-claim", backend("acl-claim", text())),
+                same(
+                        theirs + "disconnect_after_expire",
+                        BACKEND + "disconnect-after-expire",
+                        backend("disconnect-after-expire", flag())),
+                none(theirs + "pool_size", "keys are fetched by one request"),
+                none(theirs + "headers.*", "the request for the keys has no further headers"),
+                none(theirs + "precondition", ALWAYS),
+                same(theirs + "ssl.enable", BACKEND + "endpoint", taken()),
+                same(
+                        theirs + "ssl.cacertfile",
+                        BACKEND + "ca",
+                        (mapper, setting) -> mapper.access().authority(setting)),
+                new Rule<>(
+                        theirs + "ssl.verify",
+                        Outcome.SAME,
+                        BACKEND + "ca",
+                        "certificates of servers are always checked",
+                        (mapper, setting) -> mapper.access().verify(setting)),
+                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
+                none(theirs + "*", "not configurable"));
+    }
+
+    private static BiConsumer<EmqxMapper, OldSetting> backend(String key, EmqxValue value) {
+        return (mapper, setting) -> mapper.access().set(setting, key, value);
+    }
+}

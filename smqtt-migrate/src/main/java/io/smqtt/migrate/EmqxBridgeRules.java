@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.EmqxRules.taken;
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The keys of bridges, connectors, actions, sources and rules in emqx.conf. */
+final class EmqxBridgeRules {
+
+    private static final String NO_SINK =
+            "there is no connection to this kind of service; a client that subscribes can forward messages";
+    private static final String NO_RULES =
+            "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a client that subscribes";
+    private static final String BRIDGE = "bridges.<name>.";
+    private static final String ONE = "a bridge has one connection, whose limits the other broker announces";
+
+    private EmqxBridgeRules() {}
+
+    static List<Rule<EmqxMapper>> all() {
+        List<Rule<EmqxMapper>> all = new ArrayList<>();
+        all.addAll(connection("bridges.mqtt.<name>."));
+        all.addAll(connection("connectors.mqtt.<name>."));
+        all.addAll(List.of(
+                same("actions.mqtt.<name>.connector", BRIDGE + "topics", taken()),
+                same("actions.mqtt.<name>.enable", BRIDGE + "topics", taken()),
+                differs(
+                        "actions.mqtt.<name>.parameters.topic",
+                        BRIDGE + "topics",
+                        "with a rule that has only FROM; the name may have a prefix before ${topic}",
+                        taken()),
+                same("actions.mqtt.<name>.parameters.qos", BRIDGE + "topics", taken()),
+                none("actions.mqtt.<name>.parameters.*", "payload and retain flag are forwarded as they are"),
+                none("actions.mqtt.<name>.*", ONE),
+                same("sources.mqtt.<name>.connector", BRIDGE + "topics", taken()),
+                same("sources.mqtt.<name>.enable", BRIDGE + "topics", taken()),
+                same("sources.mqtt.<name>.parameters.topic", BRIDGE + "topics", taken()),
+                same("sources.mqtt.<name>.parameters.qos", BRIDGE + "topics", taken()),
+                none("sources.mqtt.<name>.*", ONE),
+                differs(
+                        "rule_engine.rules.<name>.sql",
+                        BRIDGE + "topics",
+                        "SELECT * FROM topics without WHERE, with actions mqtt, or republish from a source mqtt; others are not migrated",
+                        taken()),
+                same("rule_engine.rules.<name>.actions*", BRIDGE + "topics", taken()),
+                same("rule_engine.rules.<name>.enable", BRIDGE + "topics", taken()),
+                none("rule_engine.rules.<name>.*", NO_RULES),
+                none("bridges.*", NO_SINK),
+                none("connectors.*", NO_SINK),
+                none("actions.*", NO_SINK),
+                none("sources.*", NO_SINK)));
+        return all;
+    }
+
+    private static List<Rule<EmqxMapper>> connection(String theirs) {
+        return List.of(
+                same(theirs + "enable", BRIDGE + "enabled", taken()),
+                same(theirs + "server", BRIDGE + "addresses", taken()),
+                same(theirs + "proto_ver", BRIDGE + "version", taken()),
+                differs(
+                        theirs + "clientid_prefix",
+                        BRIDGE + "client-id",
+                        "the identifier itself; EMQX adds node and number",
+                        taken()),
+                same(theirs + "username", BRIDGE + "username", taken()),
+                new Rule<>(
+                        theirs + "password",
+                        Outcome.SAME,
+                        BRIDGE + "password-file",
+                        "written to a file for its owner only",
+                        taken()),
+                same(theirs + "clean_start", BRIDGE + "clean-start", taken()),
+                same(theirs + "keepalive", BRIDGE + "keep-alive", taken()),
+                same(theirs + "bridge_mode", BRIDGE + "try-private", taken()),
+                same(theirs + "reconnect_interval", BRIDGE + "min-delay", taken()),
+                same(theirs + "egress.local.topic", BRIDGE + "topics", taken()),
+                differs(
+                        theirs + "egress.remote.topic",
+                        BRIDGE + "topics",
+                        "the name may have a prefix before ${topic}",
+                        taken()),
+                same(theirs + "egress.remote.qos", BRIDGE + "topics", taken()),
+                none(theirs + "egress.remote.*", "payload and retain flag are forwarded as they are"),
+                none(theirs + "egress.*", ONE),
+                same(theirs + "ingress.remote.topic", BRIDGE + "topics", taken()),
+                same(theirs + "ingress.remote.qos", BRIDGE + "topics", taken()),
+                differs(
+                        theirs + "ingress.local.topic",
+                        BRIDGE + "topics",
+                        "the name may have a prefix before ${topic}",
+                        taken()),
+                none(theirs + "ingress.local.*", "payload and retain flag are forwarded as they are"),
+                none(theirs + "ingress.*", ONE),
+                none(theirs + "ssl.*", "TLS is off here"),
+                none(theirs + "*", ONE));
+    }
+}
