@@ -126,7 +126,7 @@ final class BrokerAssembly {
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
         config.bridges()
                 .forEach((name, bridge) -> sessions.limit(
-                        InProcess.BRIDGE_PREFIX + name,
+                        InProcess.bridge(name, bridge.isEach()),
                         InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes()),
                         config.session().toBuilder()
                                 .dropPolicy(bridge.dropPolicy())

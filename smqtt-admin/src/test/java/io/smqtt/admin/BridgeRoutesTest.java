@@ -26,7 +26,7 @@ class BridgeRoutesTest {
     private static final String SILENT = "n\"3";
 
     private static final String FAR = """
-            {"answer":{"rows":[{"name":"cloud","status":"disconnected","server":"cloud:1883",
+            {"answer":{"rows":[{"name":"cloud","status":"%s","server":"cloud:1883",
             "since":"2026-11-23T16:20:05Z","status_reason":"Connection refused",
             "metrics":{"sent":10,"received":20,"resent":30,"queuing":40,"dropped":50}}]}}""";
 
@@ -34,6 +34,7 @@ class BridgeRoutesTest {
     Path directory;
 
     private final List<String> operations = new CopyOnWriteArrayList<>();
+    private volatile String farStatus = "disconnected";
 
     private final Bridges bridges = new Bridges() {
 
@@ -61,7 +62,7 @@ class BridgeRoutesTest {
         public Mono<byte[]> ask(String peer, String name, byte[] question, Duration deadline) {
             return peer.equals(SILENT)
                     ? Mono.<byte[]>never().timeout(deadline)
-                    : Mono.just(FAR.getBytes(StandardCharsets.UTF_8));
+                    : Mono.just(FAR.formatted(farStatus).getBytes(StandardCharsets.UTF_8));
         }
     };
 
@@ -128,6 +129,10 @@ class BridgeRoutesTest {
                     .isEqualTo("Connection refused");
             assertThat(all.path("incomplete").path(0).asText()).isEqualTo(SILENT);
             assertThat(node.post("/bridges/cloud/stop", "").status()).isEqualTo(503);
+
+            farStatus = "standby";
+            assertThat(node.get("/bridges/cloud").json().path("status").asText())
+                    .isEqualTo("connected");
         }
     }
 }

@@ -8,10 +8,12 @@ import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.log.LogLimiter;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionContents;
 import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +58,8 @@ final class Bridge {
     private volatile boolean fresh;
 
     // guarded by this
+    private boolean wanted;
+    private boolean chosen;
     private boolean running;
     private int attempts;
     private int failures;
@@ -85,6 +90,7 @@ final class Bridge {
         this.files = files;
         this.core = core;
         this.clientId = config.clientId().isEmpty() ? HostName.read() + "." + name : config.clientId();
+        this.chosen = !isElected();
         this.topics = config.parsedTopics();
         this.addresses = config.parsedAddresses();
         this.map = new TopicMap(topics);
@@ -108,7 +114,15 @@ final class Bridge {
 
     /** The client identifier at the other broker. */
     String clientId() {
-        return clientId;
+        Supplier<ClusterStatus> cluster = core.cluster();
+        return cluster == null || !config.isEach()
+                ? clientId
+                : clientId + "-" + cluster.get().self().nodeId();
+    }
+
+    /** Whether one of several nodes connects it. */
+    boolean isElected() {
+        return core.cluster() != null && !config.isEach();
     }
 
     byte @Nullable [] password() {
@@ -147,10 +161,18 @@ final class Bridge {
         return awaitRetained.remove(topic.local());
     }
 
-    /** Opens the session, in which messages wait from now on. */
+    /** Opens the session, in which messages wait from now on; if one of several nodes has it, that is done when it connects. */
     Mono<Void> open() {
         publishState(false);
-        return BridgeSession.open(core, name, topics).doOnNext(this::opened).then();
+        if (core.cluster() != null) {
+            removeFormer();
+        }
+        if (isElected()) {
+            return Mono.empty();
+        }
+        return BridgeSession.open(core, name, sessionId(), topics)
+                .doOnNext(this::opened)
+                .then();
     }
 
     private void opened(BridgeSession.Opened session) {
@@ -182,7 +204,7 @@ final class Bridge {
 
     private BridgeStatus.State state() {
         if (!running) {
-            return BridgeStatus.State.STOPPED;
+            return wanted ? BridgeStatus.State.STANDBY : BridgeStatus.State.STOPPED;
         }
         if (up) {
             return BridgeStatus.State.CONNECTED;
@@ -192,7 +214,19 @@ final class Bridge {
 
     /** The client identifier at this broker. */
     String sessionId() {
-        return InProcess.BRIDGE_PREFIX + name;
+        return InProcess.bridge(name, config.isEach());
+    }
+
+    /** Ends the session that the bridge had when {@code nodes} was another one. */
+    private void removeFormer() {
+        Session former = core.sessions().find(InProcess.bridge(name, !config.isEach()));
+        if (former != null) {
+            LOG.warn(
+                    "bridge {}: nodes was changed, and {} messages that waited until then are dropped",
+                    name,
+                    former.queuedCount());
+            former.execute(() -> former.terminate(ReasonCode.ADMINISTRATIVE_ACTION));
+        }
     }
 
     private void publishState(boolean connected) {
@@ -201,9 +235,28 @@ final class Bridge {
         }
     }
 
-    /** Begins to connect, if it does not do so. */
+    /** Begins to connect, if it does not do so and this node is the one that connects it. */
     synchronized void start() {
-        if (running) {
+        wanted = true;
+        begin();
+    }
+
+    /** This node is, or is not, the one that connects the bridge. */
+    synchronized void choose(boolean now) {
+        if (now == chosen) {
+            return;
+        }
+        chosen = now;
+        LOG.info("bridge {}: {}", name, now ? "this node connects it from now on" : "another node connects it");
+        if (now) {
+            begin();
+        } else {
+            end();
+        }
+    }
+
+    private void begin() {
+        if (running || !wanted || !chosen) {
             return;
         }
         running = true;
@@ -217,6 +270,11 @@ final class Bridge {
 
     /** Connects no more; the connection ends with the broker's. */
     synchronized void drain() {
+        wanted = false;
+        halt();
+    }
+
+    private void halt() {
         if (!running) {
             return;
         }
@@ -229,7 +287,12 @@ final class Bridge {
 
     /** Ends the connection, and connects no more. */
     synchronized void stop() {
-        drain();
+        wanted = false;
+        end();
+    }
+
+    private void end() {
+        halt();
         if (channel != null && handler != null) {
             ending = true;
             handler.end(channel);

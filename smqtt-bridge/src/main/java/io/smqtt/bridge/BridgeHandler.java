@@ -13,9 +13,9 @@ import io.netty.util.concurrent.Future;
 import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
-import io.smqtt.session.InProcess;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -40,6 +40,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     /** Options of a SUBSCRIBE of MQTT 5.0: No Local, Retain As Published. */
     private static final int OPTIONS = 4 | 8;
+
+    private static final int RETAIN_AS_PUBLISHED = 8;
 
     /** The option of a SUBSCRIBE by which retained messages come for a new subscription only. */
     private static final int RETAINED_IF_NEW = 1 << 4;
@@ -245,14 +247,20 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, "");
             return;
         }
+        boolean sharing = config.isEach() && bridge.topics().stream().anyMatch(BridgeTopic::in);
+        if (sharing && !answer.sharedAvailable()) {
+            context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
+            close(context, "it has no shared subscriptions, which nodes: each needs for topics that come in");
+            return;
+        }
         remote = answer;
         crossing = new Crossing(bridge, address.text(), answer, maximumPacket);
         bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
         ByteBuf properties = context.alloc().buffer();
         properties.writeByte(0x11).writeInt(FOREVER);
         properties.writeByte(0x21).writeShort(answer.receiveMaximum());
-        String id = InProcess.BRIDGE_PREFIX + bridge.name();
-        context.fireChannelRead(Packets.connect(context.alloc(), 5, false, 0, properties, id, null, "", null));
+        context.fireChannelRead(
+                Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
     }
 
     private void subscribed(ByteBuf packet) {
@@ -434,8 +442,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 continue;
             }
             int id = Packets.OWN_ID - i;
-            Packets.subscribe(
-                    packets, v5, id, topic.remote().value(), topic.qos() | (v5 ? OPTIONS | RETAINED_IF_NEW : 0));
+            String filter = topic.remote().value();
+            if (config.isEach()) { // No Local is an error for shared subscriptions [MQTT-3.8.3-4]
+                String shared = SharedFilter.PREFIX + bridge.name() + '/' + filter;
+                Packets.subscribe(packets, true, id, shared, topic.qos() | RETAIN_AS_PUBLISHED);
+            } else {
+                Packets.subscribe(packets, v5, id, filter, topic.qos() | (v5 ? OPTIONS | RETAINED_IF_NEW : 0));
+            }
         }
         if (bridge.countsHops()) {
             int id = Packets.OWN_ID - bridge.topics().size();

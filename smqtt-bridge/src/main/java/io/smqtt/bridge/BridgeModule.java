@@ -12,20 +12,27 @@ import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
+import io.smqtt.spi.ClusterStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** The bridges of one broker. */
 final class BridgeModule implements BrokerModule, Bridges {
@@ -35,21 +42,33 @@ final class BridgeModule implements BrokerModule, Bridges {
     static final String ID_TOPIC = "$SYS/broker/bridge-id";
 
     private static final Duration DROPS_INTERVAL = Duration.ofSeconds(10);
+    private static final int ELECTION_MILLIS = 1_000;
 
     private final Map<String, BridgeConfig> configs;
     private final Map<String, BridgeFiles> files;
     private final Disposable.Swap drops = Disposables.swap();
     private volatile List<Bridge> bridges = List.of();
+    private volatile @Nullable Disposable elections;
 
     private BridgeModule(Map<String, BridgeConfig> configs, Map<String, BridgeFiles> files) {
         this.configs = configs;
         this.files = files;
     }
 
-    /** Reads passwords and certificates. Blocks. */
+    /** Reads passwords and certificates. Blocks; reports all problems at once. */
     static BridgeModule of(BrokerConfig config) {
+        List<String> problems = new ArrayList<>(BridgeChecks.problems(config));
         Map<String, BridgeFiles> files = new LinkedHashMap<>();
-        config.bridges().forEach((name, bridge) -> files.put(name, new BridgeFiles(name, bridge)));
+        config.bridges().forEach((name, bridge) -> {
+            try {
+                files.put(name, new BridgeFiles(name, bridge));
+            } catch (ConfigurationException e) {
+                problems.addAll(e.problems());
+            }
+        });
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
         return new BridgeModule(config.bridges(), files);
     }
 
@@ -93,6 +112,33 @@ final class BridgeModule implements BrokerModule, Bridges {
                 .filter(bridge -> bridge.config().start() == BridgeConfig.Start.AUTOMATIC)
                 .forEach(Bridge::start);
         drops.update(Flux.interval(DROPS_INTERVAL).subscribe(tick -> bridges.forEach(Bridge::logQueueDrops)));
+        List<Bridge> elected = bridges.stream().filter(Bridge::isElected).toList();
+        if (!elected.isEmpty()) {
+            Set<Bridge> before = ConcurrentHashMap.newKeySet();
+            elections = Schedulers.parallel()
+                    .schedulePeriodically(
+                            () -> elected.forEach(bridge -> elect(bridge, before)),
+                            0,
+                            ELECTION_MILLIS,
+                            TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Chooses a bridge that was chosen the last time, too, so that the former node has ended its connection. */
+    private static void elect(Bridge bridge, Set<Bridge> before) {
+        Supplier<ClusterStatus> cluster = bridge.core().cluster();
+        boolean chosen = cluster != null && Election.isChosen(bridge.name(), cluster.get());
+        bridge.choose(chosen && !before.add(bridge));
+        if (!chosen) {
+            before.remove(bridge);
+        }
+    }
+
+    private void endElections() {
+        Disposable running = elections;
+        if (running != null) {
+            running.dispose();
+        }
     }
 
     @Override
@@ -111,12 +157,14 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     @Override
     public void draining() {
+        endElections();
         bridges.forEach(Bridge::drain);
     }
 
     @Override
     public Mono<Void> stop() {
         drops.dispose();
+        endElections();
         bridges.forEach(Bridge::stop);
         return Mono.empty();
     }

@@ -9,7 +9,6 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
-import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRequest;
@@ -72,9 +71,8 @@ final class BridgeSession implements PacketSink {
      * @return what was there; empty if the session could not be opened
      */
     @AnyThread
-    static Mono<Opened> open(BrokerModule.Core core, String name, List<BridgeTopic> topics) {
+    static Mono<Opened> open(BrokerModule.Core core, String name, String id, List<BridgeTopic> topics) {
         return Mono.create(sink -> {
-            String id = InProcess.BRIDGE_PREFIX + name;
             List<RoutingLoop> loops = core.router().loops();
             RoutingLoop loop = loops.get(Math.floorMod(id.hashCode(), loops.size()));
             BridgeSession session = new BridgeSession(name, topics);

@@ -2,6 +2,7 @@
 package io.smqtt.bridge;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerModule;
 import io.smqtt.ClientDetails;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
@@ -31,7 +32,7 @@ final class DialledBroker implements AutoCloseable {
     private final Broker broker;
     private final @Nullable BridgeModule module;
 
-    private DialledBroker(int port, Map<String, BridgeConfig> bridges) {
+    private DialledBroker(int port, Map<String, BridgeConfig> bridges, @Nullable BrokerModule cluster) {
         ListenerConfig tcp =
                 ListenerConfig.tcp(port).toBuilder().host("127.0.0.1").build();
         BrokerConfig config = BrokerConfig.builder()
@@ -46,15 +47,23 @@ final class DialledBroker implements AutoCloseable {
         if (module != null) {
             builder.module(module);
         }
+        if (cluster != null) {
+            builder.module(cluster);
+        }
         broker = Objects.requireNonNull(builder.start().block(PATIENCE));
     }
 
     static DialledBroker without(int port) {
-        return new DialledBroker(port, Map.of());
+        return new DialledBroker(port, Map.of(), null);
     }
 
     static DialledBroker with(BridgeConfig bridge) {
-        return new DialledBroker(0, Map.of("cloud", bridge));
+        return new DialledBroker(0, Map.of("cloud", bridge), null);
+    }
+
+    /** A node of a cluster, as it seems. */
+    static DialledBroker with(BridgeConfig bridge, BrokerModule cluster) {
+        return new DialledBroker(0, Map.of("cloud", bridge), cluster);
     }
 
     int port() {
@@ -80,6 +89,23 @@ final class DialledBroker implements AutoCloseable {
         return broker.clients()
                 .flatMap(client -> broker.client(client.identity().clientId()))
                 .toStream();
+    }
+
+    /** The client identifiers that are connected here. */
+    List<String> connected() {
+        return clients()
+                .filter(client -> client.info().connected())
+                .map(client -> client.info().identity().clientId())
+                .toList();
+    }
+
+    /** Whether so many clients have subscribed to a filter. */
+    boolean isSubscribedBy(int count, String filter) {
+        return clients()
+                        .filter(client -> client.subscriptions().stream()
+                                .anyMatch(one -> one.filter().equals(filter)))
+                        .count()
+                == count;
     }
 
     boolean isSubscribed(String filter) {

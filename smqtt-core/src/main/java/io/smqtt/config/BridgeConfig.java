@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param start whether the bridge connects when the broker starts, or when an operator starts it; messages wait in both cases
  * @param notifications where the state of the connection is published, retained, as {@code $SYS/broker/connection/<client-id>/state}: nowhere,
  *     at this broker, or at both
+ * @param nodes which nodes of a cluster connect it: {@code one}, chosen among those that can be reached, another one when it fails; or {@code each},
+ *     with the node's name appended to the client identifier, the messages of its own clients, and a share of what comes in
  * @param hopLimit the most bridges that a message passes, with version 5: each broker adds its name to the user property {@code smqtt-hops},
  *     and a message that comes back is dropped; 0 to neither count nor check
  */
@@ -67,6 +69,7 @@ public record BridgeConfig(
 
         @Setting("automatic") Start start,
         @Setting("local") Notifications notifications,
+        @Setting("one") Nodes nodes,
         @Setting(value = "8", min = "0", max = "64") int hopLimit) {
 
     /** The time of the first attempt to connect. */
@@ -89,6 +92,14 @@ public record BridgeConfig(
 
     private static final String BLOCK = "bridges.<name>.";
 
+    /** The nodes of a cluster that connect a bridge. */
+    public enum Nodes {
+        /** One of them; another one when it fails. */
+        ONE,
+        /** Each of them. */
+        EACH
+    }
+
     /**
      * Checks rules between values.
      *
@@ -100,12 +111,35 @@ public record BridgeConfig(
         Check.that(!addresses.isEmpty(), BLOCK + "addresses", "must be set");
         addresses.forEach(address -> BridgeAddress.parse(address, false));
         Check.that(!topics.isEmpty(), BLOCK + "topics", "must be set");
-        topics.forEach(BridgeTopic::parse);
+        List<BridgeTopic> parsed = topics.stream().map(BridgeTopic::parse).toList();
         Check.plainText(BLOCK + "client-id", clientId);
         Check.plainText(BLOCK + "username", username);
         Check.that(passwordFile == null || !username.isEmpty(), BLOCK + "password-file", "needs " + BLOCK + "username");
         Check.that(version.equals("5") || version.equals("3.1.1"), BLOCK + "version", "must be 5 or 3.1.1");
         Check.that(minDelay.compareTo(maxDelay) <= 0, BLOCK + "min-delay", "must not be more than max-delay");
+        if (nodes == Nodes.EACH) {
+            checkEach(parsed, version);
+        }
+    }
+
+    private static void checkEach(List<BridgeTopic> topics, String version) {
+        Check.that(
+                topics.stream().noneMatch(topic -> topic.out() && topic.in()),
+                BLOCK + "topics",
+                "must be out or in, not both, with nodes: each: what one node sends would come back by another one");
+        Check.that(
+                version.equals("5") || topics.stream().noneMatch(BridgeTopic::in),
+                BLOCK + "version",
+                "must be 5 for topics that come in with nodes: each, which needs shared subscriptions");
+    }
+
+    /**
+     * Whether each node of a cluster connects the bridge.
+     *
+     * @return false if one of them does
+     */
+    public boolean isEach() {
+        return nodes == Nodes.EACH;
     }
 
     /**

@@ -36,6 +36,8 @@ public record BridgeStatus(
     public enum State {
         /** An operator has stopped it, or the broker has not started it yet. */
         STOPPED,
+        /** Another node of the cluster connects it. */
+        STANDBY,
         /** It connects for the first time, or after an operator has started it. */
         CONNECTING,
         /** It is connected. */

@@ -147,6 +147,9 @@ public final class BridgeRoutes implements RouteGroup {
         all.put("type", "mqtt");
         all.put("name", name);
         all.put("enable", true);
+        if (states.size() > 1) {
+            states.remove("standby"); // another node has it
+        }
         all.put("status", states.size() == 1 ? states.first() : "inconsistent");
         all.put("metrics", sums);
         all.put("node_status", nodes);

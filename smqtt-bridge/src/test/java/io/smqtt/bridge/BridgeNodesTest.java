@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.config.BridgeConfigBuilder;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.BridgeStatus.State;
+import io.smqtt.spi.Bridges.Operation;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.PropertyBytes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Bridges of the nodes of a cluster, of which one or each connects. The nodes share views, and no messages. */
+class BridgeNodesTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int SHARED_AVAILABLE = 0x2a;
+    private static final int MESSAGES = 20;
+
+    private final SimulatedNodes nodes = new SimulatedNodes("n1", "n2");
+
+    private static BridgeConfigBuilder to(int port, String... topics) {
+        return BridgeConfig.builder("127.0.0.1:" + port, topics)
+                .clientId(DialledBroker.ID)
+                .minDelay(Duration.ofMillis(20))
+                .maxDelay(Duration.ofMillis(50));
+    }
+
+    private DialledBroker node(String name, BridgeConfig bridge) {
+        return DialledBroker.with(bridge, nodes.module(name));
+    }
+
+    private static void awaitState(DialledBroker broker, State state) {
+        await().atMost(PATIENCE).until(() -> broker.status().state() == state);
+    }
+
+    @Test
+    void oneNodeConnectsAndAnotherOneWhenItFails() {
+        try (DialledBroker remote = DialledBroker.without(0)) {
+            BridgeConfig bridge = to(remote.port(), "out/# out 1").build();
+            String chosen = Election.isChosen("cloud", nodes.view("n1", 0)) ? "n1" : "n2";
+            String other = chosen.equals("n1") ? "n2" : "n1";
+            try (DialledBroker second = node(other, bridge)) {
+                try (DialledBroker first = node(chosen, bridge)) {
+                    awaitState(first, State.CONNECTED);
+                    assertThat(second.status().state()).isEqualTo(State.STANDBY);
+                    assertThat(second.connected()).isEmpty();
+                    second.module().operate("cloud", Operation.STOP);
+                    assertThat(second.status().state()).isEqualTo(State.STOPPED);
+                    second.module().operate("cloud", Operation.RESTART);
+                    assertThat(second.status().state()).isEqualTo(State.STANDBY);
+                    await().atMost(PATIENCE).until(() -> first.isSubscribed("out/#"));
+                    assertThat(second.isSubscribed("out/#")).isFalse();
+                }
+
+                nodes.fails(chosen);
+
+                awaitState(second, State.CONNECTED);
+                await().atMost(PATIENCE).until(() -> second.isSubscribed("out/#"));
+                assertThat(remote.connected()).containsExactly(DialledBroker.ID);
+            }
+        }
+    }
+
+    @Test
+    void eachNodeSendsTheMessagesOfItsOwnClients() throws Exception {
+        try (DialledBroker remote = DialledBroker.without(0)) {
+            BridgeConfig bridge = to(remote.port(), "out/# out 1")
+                    .nodes(BridgeConfig.Nodes.EACH)
+                    .build();
+            try (DialledBroker one = node("n1", bridge);
+                    DialledBroker two = node("n2", bridge);
+                    RawClient there = remote.client("there");
+                    RawClient onOne = one.client("on-one");
+                    RawClient onTwo = two.client("on-two")) {
+                there.subscribe("out/#", 1);
+                awaitState(one, State.CONNECTED);
+                awaitState(two, State.CONNECTED);
+                assertThat(remote.connected()).contains(DialledBroker.ID + "-n1", DialledBroker.ID + "-n2");
+
+                onOne.publish("out/a", "1", 1);
+                there.expectPublish("out/a", "1");
+                onTwo.publish("out/a", "2", 1);
+                there.expectPublish("out/a", "2");
+                assertThat(one.status().sent()).isEqualTo(1);
+                assertThat(two.status().sent()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void theNodesShareWhatComesIn() throws Exception {
+        try (DialledBroker remote = DialledBroker.without(0)) {
+            BridgeConfig bridge = to(remote.port(), "in/# in 1")
+                    .nodes(BridgeConfig.Nodes.EACH)
+                    .build();
+            try (DialledBroker one = node("n1", bridge);
+                    DialledBroker two = node("n2", bridge);
+                    RawClient there = remote.client("there")) {
+                awaitState(one, State.CONNECTED);
+                awaitState(two, State.CONNECTED);
+                await().atMost(PATIENCE).until(() -> remote.isSubscribedBy(2, "$share/cloud/in/#"));
+
+                for (int i = 0; i < MESSAGES; i++) {
+                    there.publish("in/a", String.valueOf(i), 1);
+                }
+
+                await().atMost(PATIENCE)
+                        .until(() -> one.status().received() + two.status().received() == MESSAGES);
+                assertThat(one.status().received()).isPositive();
+                assertThat(two.status().received()).isPositive();
+            }
+        }
+    }
+
+    @Test
+    void aRemoteWithoutSharedSubscriptionsIsOneClearError() {
+        try (RemoteStub remote = new RemoteStub()) {
+            BridgeConfig bridge = to(remote.port(), "in/# in 1")
+                    .nodes(BridgeConfig.Nodes.EACH)
+                    .build();
+            try (DialledBroker one = node("n1", bridge)) {
+                remote.accept(PropertyBytes.none().u8(SHARED_AVAILABLE, 0));
+
+                awaitState(one, State.DISCONNECTED);
+                assertThat(one.status().lastError())
+                        .isEqualTo("it has no shared subscriptions, which nodes: each needs for topics that come in");
+            }
+        }
+    }
+
+    @Test
+    void whatCannotBeRightWithEachNodeIsRefused() {
+        List<String> problems = new ArrayList<>();
+        for (BridgeConfigBuilder wrong :
+                List.of(to(1883, "a/# both 1"), to(1883, "a/# in 1").version("3.1.1"))) {
+            assertThatThrownBy(() -> wrong.nodes(BridgeConfig.Nodes.EACH).build())
+                    .isInstanceOf(ConfigurationException.class)
+                    .satisfies(error -> problems.add(String.valueOf(error.getMessage())));
+        }
+        assertThat(problems.get(0)).contains("must be out or in, not both");
+        assertThat(problems.get(1)).contains("needs shared subscriptions");
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
+import io.smqtt.test.RawClient;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A bridge to a mosquitto, connected by one of two nodes, which is killed. */
+class BridgeClusterIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int PART = 100;
+
+    @TempDir
+    Path directory;
+
+    private final List<String> arrived = new ArrayList<>();
+
+    @Test
+    void anotherNodeConnectsWhenTheOneThatDidIsKilled() throws Exception {
+        int port = LoopbackPorts.one();
+        try (CapturedProcess mosquitto = mosquitto(port);
+                LoopbackCluster cluster = LoopbackCluster.start(
+                        directory,
+                        2,
+                        "rocksdb",
+                        "bridges.cloud.addresses=127.0.0.1:" + port,
+                        "bridges.cloud.client-id=plant",
+                        "bridges.cloud.min-delay=100ms",
+                        "bridges.cloud.topics=out/# out 1");
+                RawClient there = RawClient.to(new InetSocketAddress("127.0.0.1", port), ProtocolVersion.MQTT_5)) {
+            there.connect("there");
+            there.subscribe("out/#", 1);
+            int first = awaitConnected(cluster, 0, 1);
+            int other = 1 - first;
+            try (RawClient publisher = cluster.client(other, "publisher")) {
+                awaitForwarding(publisher, there);
+                publish(publisher, 0);
+                awaitPart(there, 0);
+
+                cluster.broker(first).kill9();
+                publish(publisher, 1); // for the session of the node that is gone
+                assertThat(awaitConnected(cluster, other)).isEqualTo(other);
+                publish(publisher, 2);
+                awaitPart(there, 2);
+
+                cluster.restart(first);
+                assertThat(awaitConnected(cluster, first)).isEqualTo(first);
+                publish(publisher, 3);
+                awaitPart(there, 3);
+                awaitPart(there, 1);
+            }
+            assertThat(cluster.metrics(other, "smqtt_bridge_connected")).isZero();
+            assertThat(arrived).doesNotHaveDuplicates();
+        }
+    }
+
+    /** The one of these nodes that has connected the bridge. */
+    private static int awaitConnected(LoopbackCluster cluster, int... nodes) {
+        int[] found = {-1};
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(300)).until(() -> {
+            for (int node : nodes) {
+                if (cluster.metrics(node, "smqtt_bridge_connected") == 1) {
+                    found[0] = node;
+                }
+            }
+            return found[0] >= 0;
+        });
+        return found[0];
+    }
+
+    private static void publish(RawClient publisher, int part) {
+        for (int i = 0; i < PART; i++) {
+            publisher.publish("out/part", part + "-" + i, 1);
+        }
+    }
+
+    private void awaitPart(RawClient there, int part) {
+        Set<String> expected = new LinkedHashSet<>();
+        for (int i = 0; i < PART; i++) {
+            expected.add(part + "-" + i);
+        }
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).until(() -> {
+            take(there);
+            return arrived.containsAll(expected);
+        });
+        assertThat(arrived.stream().filter(expected::contains).distinct()).containsExactlyElementsOf(expected);
+    }
+
+    private void take(RawClient there) {
+        there.expectNothingBut(packet -> {
+            if (packet.type() == MqttMessageType.PUBLISH) {
+                if (packet.qos() == 1) {
+                    there.pubAck(packet);
+                }
+                if (packet.topic().equals("out/part")) {
+                    arrived.add(packet.text());
+                }
+            }
+        });
+    }
+
+    /** Publishes until a message has passed. */
+    private static void awaitForwarding(RawClient from, RawClient to) {
+        boolean[] passed = {false};
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(300)).until(() -> {
+            from.publish("out/up", "", 0);
+            to.expectNothingBut(packet -> passed[0] |= packet.type() == MqttMessageType.PUBLISH);
+            return passed[0];
+        });
+    }
+
+    private CapturedProcess mosquitto(int port) throws Exception {
+        Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
+                listener %d 127.0.0.1
+                allow_anonymous true
+                max_queued_messages 0
+                """.formatted(port));
+        CapturedProcess mosquitto = CapturedProcess.start(
+                "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()));
+        InstalledMosquitto.awaitListening(port, mosquitto);
+        return mosquitto;
+    }
+}
