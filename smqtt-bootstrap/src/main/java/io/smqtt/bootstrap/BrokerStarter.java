@@ -54,7 +54,7 @@ interface BrokerStarter {
 
     /** {@return what a broker of this process is put together from} */
     static BrokerComposition composition(BrokerConfig config) {
-        return BrokerComposition.ofProgram(config, BrokerStarter.class.getClassLoader());
+        return BrokerComposition.ofProgram(config, Extensions.loader());
     }
 
     /**

@@ -43,6 +43,6 @@ record ProgramContext(
                 BrokerStarter.CORE,
                 Signals.ofProcess(),
                 System::nanoTime,
-                BrokerComposition.modules(ProgramContext.class.getClassLoader()));
+                BrokerComposition.modules(Extensions.loader()));
     }
 }

@@ -69,6 +69,7 @@ public final class SmqttMain implements Runnable {
             System.setProperty(UNZEROED_MEMORY, "true");
         }
         System.setProperty(RETRIED_POST, "false");
+        Extensions.install();
         System.exit(run(ProgramContext.ofProcess(), args));
     }
 
@@ -92,6 +93,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Check(program))
                 .addSubcommand(new DataCommand.Backup(program));
         CommandLine ctl = CtlCommand.of(program);
+        CommandLine ext = new CommandLine(new ExtCommand()).addSubcommand(new ExtCommand.ListAll(program));
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(program))
                 .addSubcommand(config)
@@ -99,6 +101,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(ctl)
                 .addSubcommand(new TopCommand(program))
                 .addSubcommand(new PasswdCommand(program))
+                .addSubcommand(ext)
                 .addSubcommand(new VersionCommand(program))
                 .addSubcommand(new CompletionCommand())
                 .addSubcommand(new ManCommand(program))
@@ -113,7 +116,7 @@ public final class SmqttMain implements Runnable {
         // With a help flag of its own: -h is the host there.
         CommandLine bench = BenchCommand.commandLine(program.out(), program.err());
         line.addSubcommand(bench);
-        for (CommandLine group : List.of(line, config, data, ctl, bench)) {
+        for (CommandLine group : List.of(line, config, data, ctl, ext, bench)) {
             addHelpCommand(group);
         }
         ctl.getSubcommands().values().stream()

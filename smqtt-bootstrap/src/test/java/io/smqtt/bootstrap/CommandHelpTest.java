@@ -196,7 +196,7 @@ class CommandHelpTest {
                 "config migrate --from | smqtt mosquitto moquette",
                 "start --profile      | small default large",
                 "help con             | config",
-                "help ex              | exit-codes",
+                "help ex              | ext exit-codes",
                 "ctl help ex          | explain export exit-codes",
                 "ctl cl               | clients cluster",
                 "ctl clients ki       | kick",

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -87,10 +88,16 @@ final class AccessModule implements BrokerModule {
         Map<String, AccessBackendFactory> factories = new TreeMap<>();
         ClassLoader own = AccessModule.class.getClassLoader();
         ClassLoader context = Thread.currentThread().getContextClassLoader();
-        ServiceLoader.load(AccessBackendFactory.class, context == null ? own : context)
-                .forEach(factory -> factories.putIfAbsent(factory.type(), factory));
-        ServiceLoader.load(AccessBackendFactory.class, own)
-                .forEach(factory -> factories.putIfAbsent(factory.type(), factory));
+        try {
+            ServiceLoader.load(AccessBackendFactory.class, context == null ? own : context)
+                    .forEach(factory -> factories.putIfAbsent(factory.type(), factory));
+            ServiceLoader.load(AccessBackendFactory.class, own)
+                    .forEach(factory -> factories.putIfAbsent(factory.type(), factory));
+        } catch (ServiceConfigurationError | LinkageError e) {
+            throw new ConfigurationException(
+                    "access.backends",
+                    "an extension cannot be loaded, it may be for another version: " + e.getMessage());
+        }
         return factories;
     }
 
