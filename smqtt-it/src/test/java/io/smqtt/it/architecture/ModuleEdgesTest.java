@@ -26,6 +26,7 @@ class ModuleEdgesTest {
             Map.entry("admin", Set.of("core")),
             Map.entry("access", Set.of("core")),
             Map.entry("access-ldap", Set.of("core", "access")),
+            Map.entry("access-sql", Set.of("core", "access")),
             Map.entry("bridge", Set.of("core")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.sql;
+
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** The meaning of failures that a client can cause. */
+final class SqlAnswers {
+
+    private SqlAnswers() {}
+
+    /** {@return no rows if a value of the client fits no row, else the failure} */
+    static Mono<List<SqlRow>> noneIfUnsuitable(SqlServer.SqlFailedException failure) {
+        return failure.isUnsuitableValue() ? Mono.just(List.of()) : Mono.error(failure);
+    }
+}

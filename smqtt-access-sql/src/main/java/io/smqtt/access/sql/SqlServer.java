@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.sql;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.TemplateValues;
+import io.smqtt.message.LogText;
+import io.smqtt.thread.AnyThread;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A pool of connections to a database, with one thread for each of them: event loops never wait for it. Connects with the first question.
+ */
+@AnyThread
+final class SqlServer implements AutoCloseable {
+
+    private static final int THREAD_IDLE_SECONDS = 60;
+    private static final long LEAST_WAIT_MILLIS = 250;
+    private static final long MILLIS_PER_SECOND = 1_000;
+    private static final String DATA_EXCEPTION = "22";
+
+    private final HikariDataSource pool;
+    private final Scheduler threads;
+    private final int timeoutSeconds;
+
+    /**
+     * Prepares a pool. Does not connect.
+     *
+     * @param context the backend: its name, the number of connections, and the time for one request
+     * @param dialect the kind of database
+     * @param url the JDBC URL, which may have properties of the driver
+     * @param user the user, or null
+     * @param password the password, or null
+     */
+    SqlServer(BackendContext context, Dialect dialect, String url, @Nullable String user, @Nullable String password) {
+        int size = context.config().maxConcurrent();
+        Duration timeout = context.config().timeout();
+        pool = new HikariDataSource();
+        pool.setPoolName("smqtt-access-" + context.name());
+        pool.setDriverClassName(dialect.driver());
+        pool.setJdbcUrl(url);
+        pool.setUsername(user);
+        pool.setPassword(password);
+        pool.setMaximumPoolSize(size);
+        pool.setMinimumIdle(1);
+        pool.setInitializationFailTimeout(-1); // the broker starts also while the database is down
+        pool.setConnectionTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis()));
+        pool.setValidationTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis() / 2));
+        dialect.properties(timeout).forEach(pool::addDataSourceProperty);
+        threads = Schedulers.newBoundedElastic(
+                size, size, "smqtt-access-" + context.name() + "-sql", THREAD_IDLE_SECONDS, true);
+        timeoutSeconds = (int) -Math.floorDiv(-timeout.toMillis(), MILLIS_PER_SECOND);
+    }
+
+    /**
+     * Asks the database.
+     *
+     * @param statement the question
+     * @param client has the values of its parameters
+     * @param maximumRows of which no more are read
+     * @return the rows, in their order; an error if the database has failed, without values of clients
+     */
+    Mono<List<SqlRow>> rows(SqlStatement statement, TemplateValues client, int maximumRows) {
+        List<@Nullable String> values = statement.values(client);
+        return Mono.fromCallable(() -> ask(statement.text(), values, maximumRows))
+                .subscribeOn(threads);
+    }
+
+    private List<SqlRow> ask(String text, List<@Nullable String> values, int maximumRows) throws SqlFailedException {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement prepared = connection.prepareStatement(text)) {
+            prepared.setQueryTimeout(timeoutSeconds);
+            prepared.setMaxRows(maximumRows);
+            for (int i = 0; i < values.size(); i++) {
+                prepared.setString(i + 1, values.get(i));
+            }
+            try (ResultSet result = prepared.executeQuery()) {
+                return SqlRow.read(result);
+            }
+        } catch (SQLException e) {
+            throw new SqlFailedException(e);
+        }
+    }
+
+    /** Closes connections and threads. Blocks for some seconds at most. */
+    @Override
+    public void close() {
+        threads.dispose();
+        pool.close();
+    }
+
+    /** A failure of the database, with a message that can be logged. */
+    static final class SqlFailedException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        private final boolean unsuitable;
+
+        SqlFailedException(SQLException failure) {
+            super(message(failure), null, false, false);
+            String state = failure.getSQLState();
+            unsuitable = state != null && state.startsWith(DATA_EXCEPTION);
+        }
+
+        /**
+         * Whether a value of the client does not fit the type of a column, or has a character that the database does not have: no row
+         * can have it. No failure of the database, or clients could have it taken out of use.
+         */
+        boolean isUnsuitableValue() {
+            return unsuitable;
+        }
+
+        /** The innermost reason, in one line. */
+        private static String message(SQLException failure) {
+            Throwable reason = failure;
+            while (reason.getCause() != null && reason.getCause() != reason) {
+                reason = reason.getCause();
+            }
+            String state = failure.getSQLState();
+            return (state == null ? "" : "SQL state " + state + ": ") + LogText.escape(reason.toString());
+        }
+    }
+}

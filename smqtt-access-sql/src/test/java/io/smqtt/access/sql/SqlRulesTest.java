@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.access.RuleList.Actions;
+import io.smqtt.access.backend.AccessRule;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SqlRulesTest {
+
+    @Test
+    void rowsOfEmqxBecomeRules() {
+        List<AccessRule> rules = EmqxSqlBackend.rules(List.of(
+                row("permission", "allow", "action", "publish", "topic", "a/${clientid}", "qos", "0,1", "retain", "0"),
+                row("permission", "deny", "action", "all", "topic", "eq a/#", "ipaddress", "10.0.0.0/8"),
+                row(
+                        "permission",
+                        "allow",
+                        "action",
+                        "subscribe",
+                        "topic",
+                        "b",
+                        "ipaddress",
+                        "",
+                        "qos",
+                        "",
+                        "retain",
+                        null)));
+
+        assertThat(rules).extracting(rule -> rule.rule().allow()).containsExactly(true, false, true);
+        assertThat(rules)
+                .extracting(rule -> rule.rule().actions())
+                .containsExactly(Actions.PUBLISH, Actions.ALL, Actions.SUBSCRIBE);
+        assertThat(rules).extracting(rule -> rule.addresses().size()).containsExactly(0, 1, 0);
+    }
+
+    @Test
+    void aRowThatIsNoRuleFailsTheWholeList() {
+        SqlRow good = row("permission", "allow", "topic", "a");
+
+        assertThatThrownBy(() -> EmqxSqlBackend.rules(List.of(good, row("permission", "1", "topic", "a"))))
+                .hasMessage("access rule 2 has a permission that is neither allow nor deny");
+        assertThatThrownBy(() -> EmqxSqlBackend.rules(List.of(row("permission", "deny", "topic", ""))))
+                .hasMessage("access rule 1 has no topic");
+        assertThatThrownBy(() -> EmqxSqlBackend.rules(List.of(row("topic", "a"))))
+                .hasMessageContaining("permission");
+        assertThatThrownBy(() -> EmqxSqlBackend.rules(Collections.nCopies(1_001, good)))
+                .hasMessage("more than 1000 access rules");
+    }
+
+    @Test
+    void aSubscriptionOfGoAuthNeedsReadAndSubscribe() {
+        List<AccessRule> rules = GoAuthSqlBackend.rules(Set.of("w/%u"), Set.of("r", "rs"), Set.of("s", "rs"));
+
+        assertThat(rules).extracting(rule -> rule.rule().topic()).containsExactly("w/${username}", "rs");
+        assertThat(rules).extracting(rule -> rule.rule().actions()).containsExactly(Actions.PUBLISH, Actions.SUBSCRIBE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"t", "true", "1", "3", "-1", "01"})
+    void yes(String text) {
+        assertThat(SqlRow.isYes(text)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"f", "false", "0", "00", "", "no", "t; DROP"})
+    void no(String text) {
+        assertThat(SqlRow.isYes(text)).isFalse();
+    }
+
+    private static SqlRow row(String... columns) {
+        Map<String, String> map = new LinkedHashMap<>();
+        for (int i = 0; i < columns.length; i += 2) {
+            map.put(columns[i], columns[i + 1]);
+        }
+        return new SqlRow(map);
+    }
+}
