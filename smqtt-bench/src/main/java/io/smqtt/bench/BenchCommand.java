@@ -54,6 +54,7 @@ public final class BenchCommand implements Runnable {
                 .addSubcommand(new PubCommand(out, err, interruption))
                 .addSubcommand(new SubCommand(out, err, interruption))
                 .addSubcommand(new ScenarioCommand(out, err, interruption))
+                .addSubcommand(new BridgeCommand(out, err, interruption))
                 .addSubcommand(new SizeCommand(out, err, interruption))
                 .registerConverter(Duration.class, BenchCommand::duration)
                 .setOut(new PrintWriter(out, true))
@@ -83,7 +84,7 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         if (spec != null) {
-            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario or size");
+            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario, bridge or size");
         }
     }
 }

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /** Runs a plan: connects and subscribes all clients, sends and measures, waits for the last deliveries, and sums up. Blocks. */
 final class LoadRun {
@@ -20,6 +19,9 @@ final class LoadRun {
     private final LoadEngine engine;
     private final Plan plan;
     private final Target target;
+    private final Target receiving;
+    private final ProcessMeter broker;
+    private final ProcessMeter receiver;
     private final LoadSettings settings;
     private final Watch watch;
     private final List<Publisher> publishers = new ArrayList<>();
@@ -30,9 +32,22 @@ final class LoadRun {
     private long sampledDelivered;
 
     LoadRun(LoadEngine engine, Plan plan, Target target, LoadSettings settings, Watch watch) {
+        this(engine, plan, target, target, settings, watch);
+    }
+
+    /**
+     * Creates a run with two brokers.
+     *
+     * @param target where publishers connect
+     * @param receiving where all others connect
+     */
+    LoadRun(LoadEngine engine, Plan plan, Target target, Target receiving, LoadSettings settings, Watch watch) {
         this.engine = engine;
         this.plan = plan;
         this.target = target;
+        this.receiving = receiving;
+        this.broker = new ProcessMeter(watch.brokerPid());
+        this.receiver = new ProcessMeter(watch.receiverPid());
         this.settings = settings;
         this.watch = watch;
     }
@@ -45,14 +60,12 @@ final class LoadRun {
      * @throws LoadFailure if clients cannot be connected
      */
     LoadResult run(long arrivalNanos, boolean tolerant) {
-        Connector connector = new Connector(engine, target);
-        List<LoadClient> clients = clients(connector);
+        Connections connections = new Connections();
         long begin = System.nanoTime();
-        connector.connect(clients, arrivalNanos, watch);
+        connections.open(arrivalNanos);
         double connectSeconds = (System.nanoTime() - begin) / 1e9;
-        requireConnected(connector, tolerant);
-        @Nullable ProcessUse[] use = new ProcessUse[2];
-        double measured = interrupted() ? 0 : measure(use);
+        requireConnected(connections, tolerant);
+        double measured = interrupted() ? 0 : measure();
         boolean interrupted = interrupted();
         drain();
         // After an interruption the remaining messages are unknown.
@@ -61,38 +74,81 @@ final class LoadRun {
         engine.onEachLoop(loop -> List.copyOf(loop.clients).forEach(LoadClient::disconnect));
         return new LoadResult(
                 plan.name(),
-                target.display(),
+                display(),
                 settings,
                 plan.clients().size(),
-                connector.failedCount(),
-                connector.firstFailure(),
+                connections.failedCount(),
+                connections.firstFailure(),
                 connectSeconds,
                 measured,
                 figures,
                 faults,
                 List.copyOf(samples),
                 Math.max(0, figures.lastDeliveredNanos - begin) / 1e6,
-                publishedByGroup(),
-                use[0] == null || use[1] == null ? null : use[1].since(use[0]),
+                extra(figures),
+                broker.use(),
                 interrupted);
     }
 
-    private List<LoadClient> clients(LoadClient.SetUp setUp) {
-        List<LoadClient> clients = new ArrayList<>();
-        for (ClientSpec spec : plan.clients()) {
-            LoadClient client = new LoadClient(spec, engine.loopOf(spec), target, setUp);
-            if (spec.publisher() >= 0) {
-                Publisher publisher = publisher(spec, client);
-                client.publishes(publisher);
-                publishers.add(publisher);
+    private String display() {
+        return target == receiving ? target.display() : target.display() + " to " + receiving.display();
+    }
+
+    /** The connections to the brokers: one, or a second one for clients that only receive, which connect first. */
+    private final class Connections {
+
+        private final Connector toReceiver = new Connector(engine, receiving);
+        private final Connector toBroker = target == receiving ? toReceiver : new Connector(engine, target);
+        private final List<LoadClient> receivers = new ArrayList<>();
+        private final List<LoadClient> others = new ArrayList<>();
+
+        Connections() {
+            for (ClientSpec spec : plan.clients()) {
+                boolean receives = spec.publisher() < 0 && target != receiving;
+                LoadClient client = new LoadClient(
+                        spec, engine.loopOf(spec), receives ? receiving : target, receives ? toReceiver : toBroker);
+                if (spec.publisher() >= 0) {
+                    Publisher publisher = publisher(spec, client);
+                    client.publishes(publisher);
+                    publishers.add(publisher);
+                }
+                (receives ? receivers : others).add(client);
             }
-            clients.add(client);
+            begin();
         }
+
+        void open(long arrivalNanos) {
+            if (!receivers.isEmpty()) {
+                toReceiver.connect(receivers, arrivalNanos, watch);
+            }
+            if (receivers.isEmpty() || toReceiver.readyCount() > 0 && !interrupted()) {
+                toBroker.connect(others, arrivalNanos, watch);
+            }
+        }
+
+        int failedCount() {
+            return toBroker.failedCount() + (toReceiver == toBroker ? 0 : toReceiver.failedCount());
+        }
+
+        int readyCount() {
+            return toBroker.readyCount() + (toReceiver == toBroker ? 0 : toReceiver.readyCount());
+        }
+
+        String firstFailure() {
+            return toReceiver.firstFailure().isEmpty() ? toBroker.firstFailure() : toReceiver.firstFailure();
+        }
+
+        /** The broker of the first failure. */
+        String failing() {
+            return (toReceiver.firstFailure().isEmpty() ? target : receiving).display();
+        }
+    }
+
+    private void begin() {
         publishers.sort(Comparator.comparingInt(publisher -> publisher.number));
         Publisher[] all = publishers.toArray(new Publisher[0]);
         boolean credit = settings.window() > 0 && plan.deliveriesPerMessage() > 0;
         engine.loops().forEach(loop -> loop.publishers(all, credit));
-        return clients;
     }
 
     private Publisher publisher(ClientSpec spec, LoadClient client) {
@@ -125,18 +181,18 @@ final class LoadRun {
                 .toList();
     }
 
-    private void requireConnected(Connector connector, boolean tolerant) {
-        if (connector.failedCount() > 0 && !interrupted() && (!tolerant || connector.readyCount() == 0)) {
-            throw new LoadFailure("cannot connect to " + target.display() + ": " + connector.firstFailure()
-                    + (connector.readyCount() == 0
+    private void requireConnected(Connections connections, boolean tolerant) {
+        if (connections.failedCount() > 0 && !interrupted() && (!tolerant || connections.readyCount() == 0)) {
+            throw new LoadFailure("cannot connect to " + connections.failing() + ": " + connections.firstFailure()
+                    + (connections.readyCount() == 0
                             ? ""
-                            : " (" + connector.failedCount() + " of "
+                            : " (" + connections.failedCount() + " of "
                                     + plan.clients().size() + " clients failed)"));
         }
     }
 
     /** Returns the measured seconds. */
-    private double measure(@Nullable ProcessUse[] use) {
+    private double measure() {
         boolean paced = settings.perSecond() > 0 && !publishers.isEmpty();
         // A schedule begins a little later, so that all loops know it by then; a closed loop begins at once.
         long start = System.nanoTime() + (paced ? POLL_NANOS : 0);
@@ -148,8 +204,9 @@ final class LoadRun {
         long stopped = end;
         while (System.nanoTime() - end < 0) {
             long now = System.nanoTime();
-            if (use[0] == null && watch.brokerPid() != null && now - measureFrom >= 0) {
-                use[0] = ProcessUse.of(watch.brokerPid());
+            if (now - measureFrom >= 0) {
+                broker.begin();
+                receiver.begin();
             }
             if (now - sampledNanos >= watch.sampleEvery().toNanos()) {
                 sample(start, now);
@@ -160,9 +217,8 @@ final class LoadRun {
             }
             LockSupport.parkNanos(Math.min(POLL_NANOS, Math.max(1, end - now)));
         }
-        if (watch.brokerPid() != null && use[0] != null) {
-            use[1] = ProcessUse.of(watch.brokerPid());
-        }
+        broker.end();
+        receiver.end();
         engine.onEachLoop(LoadLoop::stop);
         sample(start, System.nanoTime());
         return Math.max(0, stopped - measureFrom) / 1e9;
@@ -268,6 +324,20 @@ final class LoadRun {
             }
         }
         return counts;
+    }
+
+    /** Figures of this kind of run: published messages by group, the use of the second broker. */
+    private Map<String, Double> extra(LoadFigures figures) {
+        Map<String, Double> extra = publishedByGroup();
+        ProcessUse use = receiver.use();
+        if (use != null) {
+            extra.put("receiving broker CPU s", use.cpuSeconds());
+            if (figures.measuredDelivered > 0) {
+                extra.put("receiving broker us/message", use.cpuSeconds() * 1e6 / figures.measuredDelivered);
+            }
+            extra.put("receiving broker MiB", use.residentBytes() / 1048576.0);
+        }
+        return extra;
     }
 
     /** Counts faults. {@code complete}: missing messages that were published before count as lost. */

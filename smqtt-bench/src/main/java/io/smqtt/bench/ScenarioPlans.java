@@ -22,6 +22,21 @@ record ScenarioPlans(String prefix, int subscribeQos) {
         return plan.done(Scenario.SYMMETRIC, 1);
     }
 
+    /**
+     * Publisher i at one broker to subscriber i at another one, by a bridge.
+     *
+     * @param out what published topics begin with
+     * @param in what they begin with at the other broker
+     */
+    Plan bridged(int pairs, String out, String in) {
+        Building plan = new Building();
+        for (int i = 0; i < pairs; i++) {
+            plan.publisher(i, out + "/" + i);
+            plan.subscriber(i, in + "/" + i, FlowTable.of(i, 1, false));
+        }
+        return new Plan("bridge", plan.clients, plan.tables, 1);
+    }
+
     /** Each shared subscription of {@code members} receives from an equal share of the publishers. */
     Plan fanIn(int publishers, int subscribers, int members) {
         int groups = subscribers / members;

@@ -52,6 +52,23 @@ record Target(
                 sourceAddresses);
     }
 
+    /** The same way of connecting, to another broker. */
+    Target at(String host, int otherPort) {
+        return new Target(
+                List.of(host),
+                otherPort,
+                version,
+                userName,
+                password,
+                cleanStart,
+                sessionExpirySeconds,
+                keepAliveSeconds,
+                topicAliases,
+                tls,
+                webSocketPath,
+                sourceAddresses);
+    }
+
     /** The text for display. */
     String display() {
         String scheme = webSocketPath == null ? tls == null ? "mqtt" : "mqtts" : tls == null ? "ws" : "wss";
