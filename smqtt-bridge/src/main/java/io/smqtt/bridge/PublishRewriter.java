@@ -76,8 +76,9 @@ record PublishRewriter(
             return DropCause.LOOP;
         }
         byte[] hop = hops != null && toV5 ? hops.next(trace) : NO_HOP;
-        boolean replaced = trace != null && hop.length > 0;
-        int propertyBytes = properties.readableBytes() + hop.length - (replaced ? trace.end() - trace.start() : 0);
+        HopCheck.Trace replaced = hop.length > 0 ? trace : null;
+        int replacedBytes = replaced == null ? 0 : replaced.end() - replaced.start();
+        int propertyBytes = properties.readableBytes() + hop.length - replacedBytes;
         int topicBytes = ByteBufUtil.utf8Bytes(mapped);
         int lowered = Math.min(qos, maximumQos);
         int length = 2 + topicBytes + (lowered > 0 ? 2 : 0) + in.readableBytes();
@@ -97,9 +98,9 @@ record PublishRewriter(
         }
         if (toV5) {
             Packets.writeVarInt(out, propertyBytes);
-            if (trace != null && replaced) {
-                out.writeBytes(properties, 0, trace.start());
-                out.writeBytes(properties, trace.end(), properties.readableBytes() - trace.end());
+            if (replaced != null) {
+                out.writeBytes(properties, 0, replaced.start());
+                out.writeBytes(properties, replaced.end(), properties.readableBytes() - replaced.end());
             } else {
                 out.writeBytes(properties);
             }
