@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** {@code /bridges}: the bridges of all nodes, by identifiers such as {@code mqtt:cloud}. */
@@ -87,7 +88,7 @@ public final class BridgeRoutes implements RouteGroup {
             all.put("status_reason", bridge.lastError());
         }
         if (bridge.rttNanos() > 0) {
-            all.put("rtt_ms", bridge.rttNanos() / 1_000 / 1e3);
+            all.put("rtt_ms", Math.round(bridge.rttNanos() / 1e3) / 1e3);
         }
         all.put("metrics", metrics);
         return all;
@@ -156,7 +157,7 @@ public final class BridgeRoutes implements RouteGroup {
         return all;
     }
 
-    private static long number(Object value) {
+    private static long number(@Nullable Object value) {
         return value instanceof Number number ? number.longValue() : 0;
     }
 
