@@ -194,7 +194,7 @@ record EmqxAclRule(int line, boolean allows, List<Who> who, String access, List<
             }
             all.addAll(one);
         }
-        return all;
+        return List.copyOf(all);
     }
 
     /** A user in networks; other intersections cannot be said. */

@@ -126,7 +126,7 @@ final class EmqxListeners {
                     Outcome.NONE,
                     "is needed only with verify = verify_peer; the chain belongs into certfile");
         }
-        if (asks && authority == null) {
+        if (verify != null && asks && authority == null) {
             draft.problem(verify, "needs cacertfile, the authorities of client certificates in one file");
         } else if (verify != null) {
             boolean required = keys.text(block + ".ssl_options.fail_if_no_peer_cert", "false")
