@@ -89,12 +89,8 @@ public final class EmbeddedManagement implements BrokerModule {
     }
 
     private ApiAnswer untilTheEnd(ApiAnswer answer) {
-        return answer instanceof ApiAnswer.Stream stream
-                ? new ApiAnswer.Stream(
-                        stream.status(),
-                        stream.headers(),
-                        stream.contentType(),
-                        stream.parts().onBackpressureBuffer(WAITING_EVENTS).takeUntilOther(end.asMono()))
+        return answer instanceof ApiAnswer.Stream stream && stream.live()
+                ? stream.of(stream.parts().onBackpressureBuffer(WAITING_EVENTS).takeUntilOther(end.asMono()))
                 : answer;
     }
 

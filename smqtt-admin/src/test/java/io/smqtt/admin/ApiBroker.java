@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A broker, its MQTT clients, and a client of its API with the token. */
@@ -62,11 +63,15 @@ final class ApiBroker implements AutoCloseable {
     record Reply(int status, String type, String text) {
 
         JsonNode json() {
-            try {
-                return MAPPER.readTree(text);
-            } catch (IOException e) {
-                throw new AssertionError(text, e);
-            }
+            return ApiBroker.json(text);
+        }
+    }
+
+    static JsonNode json(String text) {
+        try {
+            return MAPPER.readTree(text);
+        } catch (IOException e) {
+            throw new AssertionError(text, e);
         }
     }
 
@@ -102,8 +107,28 @@ final class ApiBroker implements AutoCloseable {
         return send("POST", path, body);
     }
 
-    Reply send(String method, String path, @Nullable String body) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:"
+    /** The lines of a GET as they come; to be closed. */
+    Stream<String> lines(String path) {
+        try {
+            return http.send(request("GET", path, null), HttpResponse.BodyHandlers.ofLines())
+                    .body();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The content of a GET as it is. */
+    byte[] bytes(String path) {
+        try {
+            return http.send(request("GET", path, null), HttpResponse.BodyHandlers.ofByteArray())
+                    .body();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private HttpRequest request(String method, String path, @Nullable String body) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:"
                         + Objects.requireNonNull(broker.module.address()).getPort() + "/api/v5" + path))
                 .timeout(PATIENCE)
                 .header("Authorization", "Bearer " + TOKEN)
@@ -112,8 +137,11 @@ final class ApiBroker implements AutoCloseable {
                         method,
                         body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body))
                 .build();
+    }
+
+    Reply send(String method, String path, @Nullable String body) {
         try {
-            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> answer = http.send(request(method, path, body), HttpResponse.BodyHandlers.ofString());
             return new Reply(
                     answer.statusCode(),
                     answer.headers().firstValue("content-type").orElse(""),

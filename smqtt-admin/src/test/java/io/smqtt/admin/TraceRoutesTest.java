@@ -7,9 +7,14 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.ApiBroker.Reply;
 import io.smqtt.test.RawClient;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -167,6 +172,27 @@ class TraceRoutesTest {
 
         assertThat(stream).containsPattern("\"skipped_bytes\":[1-9]").endsWith("event: end\ndata: {}\n\n");
         assertThat(stream.split(" ROUTED ", -1).length - 1).isBetween(1, 7);
+    }
+
+    @Test
+    void aDownloadIsReadWhileItIsTaken() throws IOException {
+        trace("\"type\":\"topic\",\"topic\":\"a\",\"payload_encode\":\"text\",\"payload_limit\":65536");
+        String payload = "x".repeat(50_000); // longer than a part
+        for (int i = 0; i < 4; i++) {
+            api.post("/publish", "{\"topic\":\"a\",\"payload\":\"" + payload + "\"}");
+        }
+        List<String> lines = lines(text -> text.lines().count() == 4);
+
+        assertThat(lines).allMatch(line -> line.contains(payload));
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(api.bytes("/trace/one/download")))) {
+            assertThat(zip.getNextEntry())
+                    .isNotNull()
+                    .extracting(ZipEntry::getName)
+                    .isEqualTo("smqtt-trace_one.log");
+            assertThat(new String(zip.readAllBytes(), StandardCharsets.UTF_8).lines())
+                    .isEqualTo(lines);
+            assertThat(zip.getNextEntry()).isNull();
+        }
     }
 
     @Test

@@ -197,7 +197,8 @@ public final class Api {
             ApiRequest request = new ApiRequest(
                     route, caller, call.credentials(), fromQuery(parameters, query.get(MOVED)), query, bytes);
             return Mono.defer(() -> route.handler().answer(request))
-                    .map(answer -> caller != null && answer instanceof ApiAnswer.Stream stream
+                    .timeout(patience, Mono.fromSupplier(Api::late))
+                    .map(answer -> caller != null && answer instanceof ApiAnswer.Stream stream && stream.live()
                             ? streams.guarded(stream, caller, () -> callers.identifyAgain(call.credentials()))
                             : answer)
                     .onErrorResume(error -> Mono.just(failed(call, error)))

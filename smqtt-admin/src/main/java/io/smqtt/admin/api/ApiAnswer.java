@@ -67,14 +67,15 @@ public sealed interface ApiAnswer {
     }
 
     /**
-     * An answer without an end of its own, such as server-sent events. Each element is flushed.
+     * An answer in parts. Each part is flushed.
      *
      * @param status the HTTP status
      * @param headers header values by name
      * @param contentType the media type
      * @param parts what is sent, from the subscription on; cancelled when the connection ends
+     * @param live whether parts come by themselves and without an end, such as server-sent events; otherwise they come as they are asked for
      */
-    record Stream(int status, Map<String, String> headers, String contentType, Flux<byte[]> parts)
+    record Stream(int status, Map<String, String> headers, String contentType, Flux<byte[]> parts, boolean live)
             implements ApiAnswer {
 
         /** Copies the headers. */
@@ -84,11 +85,17 @@ public sealed interface ApiAnswer {
 
         @Override
         public Stream with(String name, String value) {
-            return new Stream(status, more(headers, name, value), contentType, parts);
+            return new Stream(status, more(headers, name, value), contentType, parts, live);
         }
 
-        Stream of(Flux<byte[]> others) {
-            return new Stream(status, headers, contentType, others);
+        /**
+         * Replaces the parts.
+         *
+         * @param others what is sent instead
+         * @return the answer with these parts
+         */
+        public Stream of(Flux<byte[]> others) {
+            return new Stream(status, headers, contentType, others, live);
         }
     }
 
@@ -160,6 +167,17 @@ public sealed interface ApiAnswer {
      * @return an answer with status 200
      */
     static Stream stream(String type, Flux<byte[]> parts) {
-        return new Stream(200, Map.of(), type, parts);
+        return new Stream(200, Map.of(), type, parts, true);
+    }
+
+    /**
+     * A file that is read while it is sent, as its reader takes it.
+     *
+     * @param type the media type
+     * @param parts the content
+     * @return an answer with status 200
+     */
+    static Stream download(String type, Flux<byte[]> parts) {
+        return new Stream(200, Map.of(), type, parts, false);
     }
 }

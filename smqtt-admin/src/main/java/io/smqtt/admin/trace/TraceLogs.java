@@ -5,29 +5,19 @@ import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.admin.object.LiveObject;
 import io.smqtt.thread.AnyThread;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
-import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The files of traces on all nodes: sizes, parts and whole files. */
+/** The files of traces on all nodes: sizes and parts. */
 @AnyThread
-final class TraceLogs {
+class TraceLogs { // not final: tests replace the files
 
     private static final String DETAILS = "trace.details";
     private static final String PART = "trace.part";
@@ -124,77 +114,5 @@ final class TraceLogs {
                 fields.text("text"),
                 fields.number("next", 0, Long.MAX_VALUE),
                 fields.number("size", 0, Long.MAX_VALUE));
-    }
-
-    /** The parts of a file, up to the size that it has at the beginning. Fails if the node stops to answer. */
-    private Flux<String> whole(String node, String name) {
-        return part(node, name, 0, PART_BYTES)
-                .flatMapMany(first -> Mono.just(first)
-                        .expand(part ->
-                                part.next() >= first.size() || part.text().isEmpty()
-                                        ? Mono.<TraceFiles.Part>empty()
-                                        : part(node, name, part.next(), PART_BYTES)
-                                                .switchIfEmpty(Mono.error(() ->
-                                                        new IllegalStateException("the node " + node + " is away"))))
-                        .map(TraceFiles.Part::text));
-    }
-
-    /**
-     * The files of some nodes as one zip.
-     *
-     * @return the zip; a node that does not answer has no entry
-     */
-    Mono<byte[]> zip(Collection<String> nodes, String name) {
-        return Mono.defer(() -> {
-            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            ZipOutputStream zip = new ZipOutputStream(bytes);
-            return Flux.fromIterable(nodes)
-                    .concatMap(node -> whole(node, name)
-                            .publishOn(Schedulers.boundedElastic())
-                            .index()
-                            .doOnNext(part -> write(
-                                    zip, part.getT1() == 0 ? node + "-trace_" + name + ".log" : null, part.getT2()))
-                            .then())
-                    .then(blocking(() -> {
-                        zip.close();
-                        return bytes.toByteArray();
-                    }));
-        });
-    }
-
-    private static void write(ZipOutputStream zip, @Nullable String entry, String part) {
-        try {
-            if (entry != null) {
-                zip.putNextEntry(new ZipEntry(entry));
-            }
-            zip.write(part.getBytes(StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /**
-     * The files of some nodes as one text.
-     *
-     * @param timeAt the index of the time in a line
-     * @return all lines, sorted by time; the lines of a node stay in order
-     */
-    Mono<String> text(Collection<String> nodes, String name, int timeAt) {
-        return Flux.fromIterable(nodes)
-                .concatMap(node -> whole(node, name))
-                .publishOn(Schedulers.boundedElastic())
-                .collectList()
-                .map(parts -> {
-                    List<String> lines = new ArrayList<>();
-                    parts.forEach(part -> lines.addAll(part.lines().toList()));
-                    lines.sort(Comparator.comparing(line -> time(line, timeAt)));
-                    StringBuilder all = new StringBuilder();
-                    lines.forEach(line -> all.append(line).append('\n'));
-                    return all.toString();
-                });
-    }
-
-    private static String time(String line, int at) {
-        return line.substring(Math.min(at, line.length()), Math.min(at + TraceLine.TIME_CHARS, line.length()));
     }
 }

@@ -20,7 +20,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -40,7 +39,7 @@ public final class TraceRoutes implements RouteGroup {
     private final ObjectKind<TraceSpec> specs;
     private final TraceLogs logs;
     private final TraceStream stream;
-    private final AtomicBoolean downloading = new AtomicBoolean();
+    private final TraceDownload downloads;
 
     /**
      * Creates the routes.
@@ -53,6 +52,7 @@ public final class TraceRoutes implements RouteGroup {
         this.specs = traces.specs();
         this.logs = new TraceLogs(traces, calls);
         this.stream = new TraceStream(traces, logs);
+        this.downloads = new TraceDownload(logs);
     }
 
     @Override
@@ -230,21 +230,18 @@ public final class TraceRoutes implements RouteGroup {
         if (format != null && !format.equals("zip") && !format.equals("text")) {
             throw Problem.badRequest("the parameter format must be zip or text").exception();
         }
+        if (!downloads.hasRoom()) {
+            return Mono.just(Problem.unavailable(
+                            TraceDownload.MAX_DOWNLOADS + " traces are being downloaded from this node; try again")
+                    .answer()
+                    .with("Retry-After", "5"));
+        }
         boolean text = "text".equals(format);
-        Mono<ApiAnswer> answer = text
-                ? logs.text(nodes, object.id(), object.value().json() ? TraceLine.TIME_IN_JSON : 0)
-                        .map(all -> ApiAnswer.text(200, "text/plain; charset=utf-8", all))
-                : logs.zip(nodes, object.id()).map(all -> ApiAnswer.content(200, "application/zip", all));
-        return alone(answer.map(one -> one.with(
-                "Content-Disposition", "attachment; filename=\"" + object.id() + (text ? ".log\"" : ".zip\""))));
-    }
-
-    /** Collects the files of one download at a time: they are in memory meanwhile. The next one may begin before this one is sent. */
-    private Mono<ApiAnswer> alone(Mono<ApiAnswer> download) {
-        return Mono.defer(() -> downloading.compareAndSet(false, true)
-                ? Mono.using(() -> downloading, taken -> download, taken -> taken.set(false))
-                : Mono.just(Problem.unavailable("another trace is being downloaded from this node; try again")
-                        .answer()
-                        .with("Retry-After", "1")));
+        int timeAt = object.value().json() ? TraceLine.TIME_IN_JSON : 0;
+        ApiAnswer answer = text
+                ? ApiAnswer.download("text/plain; charset=utf-8", downloads.text(nodes, object.id(), timeAt))
+                : ApiAnswer.download("application/zip", downloads.zip(nodes, object.id()));
+        return Mono.just(answer.with(
+                "Content-Disposition", "attachment; filename=\"" + object.id() + (text ? ".log\"" : ".zip\"")));
     }
 }
