@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.smqtt.admin.account.Credentials;
+import io.smqtt.admin.api.Api;
 import io.smqtt.admin.api.ApiAnswer;
 import io.smqtt.admin.api.ApiCall;
 import io.smqtt.admin.api.Problem;
@@ -77,6 +78,8 @@ final class ManagementServer {
     private static final int MAX_LINE_BYTES = 16_384;
     private static final int MAX_HEADER_BYTES = 8_192;
     private static final int MAX_BODY_BYTES = 1 << 20;
+    private static final Mono<ManagementEndpoint.Answer> LATE =
+            Mono.just(ManagementEndpoint.Answer.text(503, "the broker has not answered in time\n"));
     private static final Duration IDLE = Duration.ofSeconds(75);
 
     /**
@@ -388,7 +391,8 @@ final class ManagementServer {
         }
         Mono<String> body = body(request, MAX_BODY_BYTES).map(bytes -> new String(bytes, StandardCharsets.UTF_8));
         return body.flatMap(text -> endpoint.answer(
-                        new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, text)))
+                                new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, text))
+                        .timeout(Api.PATIENCE, LATE))
                 .onErrorResume(BodyTooLargeException.class, error -> {
                     response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                     return Mono.just(ManagementEndpoint.Answer.text(413, "the body is larger than 1 MiB\n"));

@@ -10,7 +10,6 @@ import io.smqtt.admin.api.Problem;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.Principal;
-import java.time.Duration;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +25,6 @@ final class EmbeddedRequests {
     private static final boolean SECURITY = isPresent("org.springframework.security.core.Authentication");
     private static final boolean SECURITY_WEB = isPresent("org.springframework.security.web.csrf.CsrfToken");
     private static final InetSocketAddress UNKNOWN = InetSocketAddress.createUnresolved("", 0);
-
-    /** Longer than what a call of all nodes may take. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final BrokerLifecycle lifecycle;
     private final String path;
@@ -52,22 +48,13 @@ final class EmbeddedRequests {
         return SECURITY_WEB;
     }
 
-    /** Answers a request within 30 seconds, with 503 if the broker does not; streams have no limit of time, and end with the broker. */
+    /** Answers a request in the time of {@link io.smqtt.admin.api.Api}; streams have no limit of time, and end with the broker. */
     Mono<ApiAnswer> answer(ApiCall call) {
         EmbeddedManagement management = lifecycle.management();
         return management == null
                 ? Mono.just(
                         Problem.unavailable("the broker does not run").answer().with("Retry-After", "1"))
-                : inTime(management.answer(call), PATIENCE);
-    }
-
-    /** Cancels an answer that is late, and returns 503 in its place. */
-    static Mono<ApiAnswer> inTime(Mono<ApiAnswer> answer, Duration patience) {
-        return answer.timeout(
-                patience,
-                Mono.fromSupplier(() -> Problem.unavailable("the broker has not answered in time")
-                        .answer()
-                        .with("Retry-After", "1")));
+                : management.answer(call);
     }
 
     /** Tells whether a page asks who its user is, and so needs to know what its changes have to send. */

@@ -13,6 +13,7 @@ import io.smqtt.topic.InvalidTopicException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -40,9 +41,13 @@ public final class Api {
 
     private static final String UNAUTHORIZED = "UNAUTHORIZED_ROLE";
 
+    /** The time after which a handler has not answered: longer than what a call of all nodes or a change that is stored may take. */
+    public static final Duration PATIENCE = Duration.ofSeconds(45);
+
     private final List<String> bases;
     private final Callers callers;
     private final List<ApiObserver> observers;
+    private final Duration patience;
     private final List<Entry> entries = new ArrayList<>();
     private final Streams streams = new Streams(Streams.LONGEST_OF_APPLICATION, Streams.CHECK);
 
@@ -56,6 +61,16 @@ public final class Api {
      * @throws IllegalArgumentException if a route exists twice
      */
     public Api(List<String> bases, Callers callers, List<? extends RouteGroup> groups, List<ApiObserver> observers) {
+        this(bases, callers, groups, observers, PATIENCE);
+    }
+
+    Api(
+            List<String> bases,
+            Callers callers,
+            List<? extends RouteGroup> groups,
+            List<ApiObserver> observers,
+            Duration patience) {
+        this.patience = patience;
         this.bases = List.copyOf(bases);
         this.callers = callers;
         this.observers = List.copyOf(observers);
@@ -108,7 +123,8 @@ public final class Api {
     }
 
     /**
-     * Answers a request.
+     * Answers a request. A handler that has not answered within {@link #PATIENCE} is cancelled, and the answer is 503; a stream has begun by
+     * then, and may last.
      *
      * @param call the request, whose path begins with a base
      * @return one answer, whatever happens
@@ -204,6 +220,12 @@ public final class Api {
                     .onErrorResume(error -> Mono.just(failed(call, error)))
                     .doOnNext(answer -> observers.forEach(one -> one.answered(request, answer.status())));
         });
+    }
+
+    private static ApiAnswer late() {
+        return Problem.unavailable("the broker has not answered in time")
+                .answer()
+                .with("Retry-After", "1");
     }
 
     /** Servers and proxies refuse some values in a path even if they are encoded, such as a slash: these may be in the query instead. */

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,20 +86,53 @@ class ApiTest {
             String method, String path, @Nullable String role, @Nullable String type, String body) {
         int query = path.indexOf('?');
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        ApiCall call = new ApiCall(
+        ApiCall call = call(
                 method,
                 query < 0 ? path : path.substring(0, query),
                 query < 0 ? "" : path.substring(query + 1),
+                role,
+                type,
+                bytes);
+        return (ApiAnswer.Content) Objects.requireNonNull(api.answer(call).block());
+    }
+
+    private static ApiCall call(
+            String method, String path, String query, @Nullable String role, @Nullable String type, byte[] bytes) {
+        return new ApiCall(
+                method,
+                path,
+                query,
                 new Credentials(role, InetSocketAddress.createUnresolved("127.0.0.1", 1), "localhost", null, null),
                 name -> name.equals("Content-Type") ? type : null,
                 most -> bytes.length > most
                         ? Mono.error(new Problem(413, "BODY_TOO_LARGE", "large").exception())
                         : Mono.just(bytes));
-        return (ApiAnswer.Content) Objects.requireNonNull(api.answer(call).block());
     }
 
     private static String text(ApiAnswer.Content answer) {
         return new String(answer.body(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aHandlerThatDoesNotAnswerInTimeIsCancelledAndTheAnswerIs503() {
+        AtomicBoolean cancelled = new AtomicBoolean();
+        Route never = Route.delete(
+                "/never", Role.OPERATOR, request -> Mono.<ApiAnswer>never().doOnCancel(() -> cancelled.set(true)));
+        Api hurried = new Api(
+                List.of("/api/v5"),
+                BY_NAME,
+                List.of(() -> List.of(never)),
+                List.of((request, status) -> heard.add(request.route().template() + " " + status)),
+                Duration.ofMillis(1));
+
+        ApiAnswer answer = Objects.requireNonNull(
+                hurried.answer(call("DELETE", "/api/v5/never", "", "OPERATOR", null, new byte[0]))
+                        .block());
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.headers()).containsKey("Retry-After");
+        assertThat(cancelled).isTrue();
+        assertThat(heard).containsExactly("/never 503");
     }
 
     @Test
