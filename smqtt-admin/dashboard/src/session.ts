@@ -45,6 +45,25 @@ export function onSession(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
+const DEVICES = 'smqtt.devices'
+
+function devices(): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(localStorage.getItem(DEVICES) ?? ''))
+  } catch {
+    return {}
+  }
+}
+
+/** The secret that a login of this user has left in this browser: with it, wrong logins of others behind the same address do not count. */
+export function device(name: string): string {
+  const kept = devices()[name]
+  return typeof kept === 'string' ? kept : ''
+}
+
+export const keepDevice = (name: string, secret: string): void =>
+  localStorage.setItem(DEVICES, JSON.stringify({ ...devices(), [name]: secret }))
+
 /** What a role may do beyond reading. The broker decides; the page only leaves out what would be refused. */
 export const may = {
   look: () => current.role !== 'publisher',

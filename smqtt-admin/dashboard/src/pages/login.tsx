@@ -4,7 +4,7 @@ import { address, post, send } from '../api'
 import { Preferences } from '../app'
 import { t } from '../i18n'
 import { go } from '../router'
-import { session, signIn, type Role } from '../session'
+import { device, keepDevice, session, signIn, type Role } from '../session'
 import { Field, Form } from '../ui'
 
 export function Login() {
@@ -12,7 +12,12 @@ export function Login() {
   const [byToken, setByToken] = useState(false)
 
   async function withPassword({ username = '', password = '' }: Record<string, string>) {
-    const answer = await post<{ token: string; role: Role; must_change_password?: boolean }>('login', { username, password })
+    const answer = await post<{ token: string; role: Role; must_change_password?: boolean; device?: string }>('login', {
+      username,
+      password,
+      device: device(username),
+    })
+    if (answer.device) keepDevice(username, answer.device)
     if (answer.must_change_password) go(['account'])
     signIn(answer.token, answer.role, username)
   }

@@ -11,7 +11,6 @@ import io.smqtt.admin.object.ObjectRefusedException;
 import io.smqtt.admin.object.ObjectWatcher;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
-import java.net.InetAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -156,8 +155,13 @@ public final class Accounts {
      * @param token the login token; kept as a hash only
      * @param role the role of the user
      * @param first whether this is the first user, who must change his password
+     * @param device the secret of the device, if one was asked for; kept as a hash only
      */
-    public record LoggedIn(String token, Role role, boolean first) {
+    public record LoggedIn(
+            String token,
+            Role role,
+            boolean first,
+            @Nullable String device) {
 
         /** {@return the form without the token} */
         @Override
@@ -192,25 +196,29 @@ public final class Accounts {
      *
      * @param name the user
      * @param password the password
-     * @param address where the request comes from; null if that is not known
+     * @param source where the request comes from
      * @return the login; fails with {@link LoginRefusedException}
      */
-    public Mono<LoggedIn> login(String name, String password, @Nullable InetAddress address) {
-        return verify(name, password, address).map(hash -> {
+    public Mono<LoggedIn> login(String name, String password, LoginSource source) {
+        return Mono.defer(() -> login(name, password, source, wrong.place(name, source)));
+    }
+
+    private Mono<LoggedIn> login(String name, String password, LoginSource source, WrongLogins.Place place) {
+        return verify(name, password, place).map(hash -> {
             LiveObject<User> user = users.get(name);
             boolean first = hash.equals(NO_HASH);
             if (user == null && !first) { // deleted while the password was checked
                 throw wrongPassword();
             }
             Role role = user == null ? Role.ADMINISTRATOR : user.value().role();
-            return new LoggedIn(tokens.issue(name, hash), role, first);
+            String device = source.device() == null || place.own() ? source.device() : wrong.newDevice(name);
+            return new LoggedIn(tokens.issue(name, hash), role, first, device);
         });
     }
 
     /** Checks a password; returns its hash, which is empty for the first password. */
-    private Mono<String> verify(String name, String password, @Nullable InetAddress address) {
+    private Mono<String> verify(String name, String password, WrongLogins.Place place) {
         return Mono.defer(() -> {
-            WrongLogins.Place place = WrongLogins.Place.of(name, address);
             Duration wait = wrong.wait(place);
             if (wait != null) {
                 return Mono.error(refused(429, "LOGIN_LOCKED", "too many wrong logins; wait", wait));
@@ -341,11 +349,11 @@ public final class Accounts {
      * @param name the name
      * @param before the old password
      * @param after the new password
-     * @param address where the request comes from; null if that is not known
+     * @param caller who makes the change, for whom wrong old passwords are counted
      * @return completes when the change is in force; fails as {@link #login} and {@link #createUser} do
      */
-    public Mono<Void> changePassword(String name, String before, String after, @Nullable InetAddress address) {
-        return verify(name, before, address)
+    public Mono<Void> changePassword(String name, String before, String after, Caller caller) {
+        return verify(name, before, WrongLogins.Place.of(name, caller))
                 .flatMap(old -> hash(after).flatMap(hash -> replaceHash(name, old, hash)))
                 .then();
     }

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets logins wait after wrong ones: a minute after the last free one, and twice as long after each further one, up to a quarter of an hour.
  * A quarter of an hour without a login ends that. Wrong logins are counted for a user at an address (IPv6: a /64 network), for an address,
- * and for a user. Where a user has logged in, only the first count is applied: so neither others at the same address nor others elsewhere who
- * try the user's name keep the user out. At most 10,000 of each are known.
+ * and for a user. Where a user has logged in, only the first count is applied: so neither wrong names from the same address nor others
+ * elsewhere who try the user's name keep the user out. A device that a login has made known has a count of its own in place of that of the
+ * address: there, nobody else keeps the user out. At most 10,000 of each are known.
  */
 @AnyThread
 final class WrongLogins {
@@ -31,6 +32,7 @@ final class WrongLogins {
 
     private static final int MAXIMUM = 10_000;
     private static final int MAX_NAME = 100;
+    private static final int DEVICE_BYTES = 32;
     private static final Duration FIRST_WAIT = Duration.ofMinutes(1);
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(15);
     private static final int MAX_DOUBLINGS = 4;
@@ -46,15 +48,29 @@ final class WrongLogins {
     private record Wrong(int count, long untilNanos) {}
 
     /**
-     * A user at an address.
+     * A user at an address, on a known device, or as a known caller.
      *
      * @param user the name; empty if no user can have it
-     * @param network the address or network
+     * @param origin the address or network, the hash of the secret of the device, or the caller
+     * @param own whether nobody else can be there
      */
-    record Place(String user, Object network) {
+    record Place(String user, Object origin, boolean own) {
 
         static Place of(String user, @Nullable InetAddress address) {
-            return new Place(user.length() > MAX_NAME ? "" : user, address == null ? "" : ClientNetwork.of(address));
+            return new Place(known(user), address == null ? "" : ClientNetwork.of(address), false);
+        }
+
+        /** The place of a caller who is logged in already, and confirms a password. */
+        static Place of(String user, Caller caller) {
+            return new Place(known(user), caller, true);
+        }
+
+        private static Place ofDevice(String user, String device) {
+            return new Place(known(user), Secrets.sha256(device), true);
+        }
+
+        private static String known(String user) {
+            return user.length() > MAX_NAME ? "" : user;
         }
     }
 
@@ -80,12 +96,31 @@ final class WrongLogins {
                 .build();
     }
 
+    /** The place of a login: its device if that is one of the user, else its address. */
+    Place place(String user, LoginSource source) {
+        String device = source.device();
+        if (device != null && !device.isEmpty()) {
+            Place place = Place.ofDevice(user, device);
+            if (succeeded.getIfPresent(place) != null) {
+                return place;
+            }
+        }
+        return Place.of(user, source.address());
+    }
+
+    /** Makes a device of a user known, after a login; returns its secret. */
+    String newDevice(String user) {
+        String device = Secrets.random(DEVICE_BYTES);
+        succeeded.put(Place.ofDevice(user, device), true);
+        return device;
+    }
+
     /** How long a login has to wait; null if it need not. */
     @Nullable
     Duration wait(Place place) {
         long left = left(byPlace.getIfPresent(place), FREE);
         if (!hasSucceeded(place)) {
-            left = Math.max(left, left(byNetwork.getIfPresent(place.network), FREE_OF_ADDRESS));
+            left = Math.max(left, left(byNetwork.getIfPresent(place.origin), FREE_OF_ADDRESS));
             left = Math.max(left, left(byUser.getIfPresent(place.user), FREE_OF_USER));
         }
         return left <= 0 ? null : Duration.ofNanos(left).plusSeconds(1).truncatedTo(ChronoUnit.SECONDS);
@@ -96,7 +131,7 @@ final class WrongLogins {
     }
 
     private boolean hasSucceeded(Place place) {
-        return succeeded.getIfPresent(place) != null;
+        return place.own || succeeded.getIfPresent(place) != null;
     }
 
     /**
@@ -106,7 +141,7 @@ final class WrongLogins {
     void begin(Place place) {
         count(byPlace, place, FREE);
         if (!hasSucceeded(place)) {
-            count(byNetwork, place.network, FREE_OF_ADDRESS);
+            count(byNetwork, place.origin, FREE_OF_ADDRESS);
             count(byUser, place.user, FREE_OF_USER);
         }
     }
@@ -133,7 +168,7 @@ final class WrongLogins {
     void cancel(Place place) {
         uncount(byPlace, place);
         if (!hasSucceeded(place)) {
-            uncount(byNetwork, place.network);
+            uncount(byNetwork, place.origin);
             uncount(byUser, place.user);
         }
     }

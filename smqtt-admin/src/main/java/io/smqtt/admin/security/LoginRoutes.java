@@ -7,6 +7,7 @@ import io.smqtt.admin.account.Accounts;
 import io.smqtt.admin.account.Caller;
 import io.smqtt.admin.account.Callers;
 import io.smqtt.admin.account.Credentials;
+import io.smqtt.admin.account.LoginSource;
 import io.smqtt.admin.account.Role;
 import io.smqtt.admin.api.ApiAnswer;
 import io.smqtt.admin.api.ApiRequest;
@@ -23,6 +24,7 @@ import reactor.core.publisher.Mono;
 public final class LoginRoutes implements RouteGroup {
 
     private static final int BODY_BYTES = 8_192;
+    private static final String DEVICE = "device";
 
     private final Accounts accounts;
     private final Callers callers;
@@ -73,8 +75,8 @@ public final class LoginRoutes implements RouteGroup {
 
     private Mono<ApiAnswer> login(ApiRequest request) {
         JsonFields fields = request.fields();
-        Mono<ApiAnswer> answer = accounts.login(
-                        fields.text("username"), fields.text("password"), Origins.address(request))
+        LoginSource source = new LoginSource(Origins.address(request), fields.textOrNull(DEVICE));
+        Mono<ApiAnswer> answer = accounts.login(fields.text("username"), fields.text("password"), source)
                 .map(this::answer);
         return ObjectProblems.answered(answer, "NOT_FOUND");
     }
@@ -86,6 +88,9 @@ public final class LoginRoutes implements RouteGroup {
         fields.put("role", login.role().text());
         fields.put("license", Map.of("edition", "opensource"));
         fields.put("must_change_password", login.first());
+        if (login.device() != null) {
+            fields.put(DEVICE, login.device());
+        }
         return ApiAnswer.json(fields);
     }
 

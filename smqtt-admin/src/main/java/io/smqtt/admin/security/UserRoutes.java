@@ -151,8 +151,8 @@ public final class UserRoutes implements RouteGroup {
         if (!own) {
             found(request);
         }
-        Mono<ApiAnswer> answer = accounts.changePassword(name, before, after, Origins.address(request))
-                .thenReturn(ApiAnswer.noContent());
+        Mono<ApiAnswer> answer =
+                accounts.changePassword(name, before, after, caller).thenReturn(ApiAnswer.noContent());
         return ObjectProblems.answered(answer.onErrorMap(UserRoutes::named), MISSING);
     }
 

@@ -35,6 +35,7 @@ class AccountsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String PASSWORD = "correct horse";
+    private static final Caller ALICE = new Caller("alice", Role.VIEWER, Caller.Kind.USER);
 
     private final AtomicLong nanos = new AtomicLong();
     private final LiveObjects objects = new LiveObjects();
@@ -78,7 +79,8 @@ class AccountsTest {
     }
 
     private LoggedIn login(String name, String password, InetAddress from) {
-        return Objects.requireNonNull(accounts.login(name, password, from).block(PATIENCE));
+        return Objects.requireNonNull(
+                accounts.login(name, password, LoginSource.of(from)).block(PATIENCE));
     }
 
     private Callers.Refusal refused(String name, String password, InetAddress from) {
@@ -130,7 +132,7 @@ class AccountsTest {
                 .put("alice", new User(before.passwordHash(), Role.OPERATOR, ""), Expected.SOMETHING, "test")
                 .block(PATIENCE);
         assertThat(roleOf(login.token())).isEqualTo(Role.OPERATOR);
-        accounts.changePassword("alice", PASSWORD, "another one", here).block(PATIENCE);
+        accounts.changePassword("alice", PASSWORD, "another one", ALICE).block(PATIENCE);
         assertThat(roleOf(login.token())).isNull();
         assertThat(roleOf(login("alice", "another one", here).token())).isEqualTo(Role.OPERATOR);
         accounts.users().delete("alice", Expected.ANYTHING, "test").block(PATIENCE);
@@ -147,7 +149,7 @@ class AccountsTest {
                 .doOnNext(hash -> awaitUninterruptibly(queued)) // on the one thread that hashes
                 .subscribe();
         CompletableFuture<Void> change =
-                accounts.changePassword("alice", PASSWORD, "another one", here).toFuture();
+                accounts.changePassword("alice", PASSWORD, "another one", ALICE).toFuture();
         accounts.hashed(PASSWORD)
                 .doOnNext(hash -> accounts.users()
                         .delete("alice", Expected.ANYTHING, "test")
@@ -229,6 +231,36 @@ class AccountsTest {
         login("alice", PASSWORD, address("203.0.113.1"));
     }
 
+    /** Who tries the name of a user behind the same proxy. */
+    @Test
+    void nobodyElseMakesAUserWaitOnADeviceWhereHeHasLoggedIn() {
+        create("alice", Role.VIEWER);
+        create("bob", Role.VIEWER);
+        String device = onDevice("alice", PASSWORD, "").device();
+        assertThat(login("alice", PASSWORD, here).device()).as("not asked for").isNull();
+        for (int i = 0; i < 5; i++) {
+            refused("alice", "wrong", here);
+        }
+        assertThat(refused("alice", PASSWORD, here).status()).isEqualTo(429);
+
+        assertThat(onDevice("alice", PASSWORD, device).device()).isEqualTo(device);
+        assertThatThrownBy(() -> onDevice("alice", PASSWORD, "guessed")).hasMessageContaining("wait");
+        String bobs = onDevice("bob", PASSWORD, device).device();
+        assertThat(bobs).as("a device of another user").isNotEqualTo(device);
+        assertThatThrownBy(() -> onDevice("alice", PASSWORD, bobs)).hasMessageContaining("wait");
+        accounts.changePassword("alice", PASSWORD, "another one", ALICE).block(PATIENCE);
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() -> onDevice("alice", "wrong", device)).hasMessageContaining("wrong");
+        }
+        assertThatThrownBy(() -> onDevice("alice", "another one", device)).hasMessageContaining("wait");
+        assertThat(login("alice", "another one", address("192.0.2.2")).role()).isEqualTo(Role.VIEWER);
+    }
+
+    private LoggedIn onDevice(String name, String password, @Nullable String device) {
+        return Objects.requireNonNull(
+                accounts.login(name, password, new LoginSource(here, device)).block(PATIENCE));
+    }
+
     @Test
     void aNetworkOfIpv6WaitsAsOneAddress() {
         for (int i = 0; i < 5; i++) {
@@ -265,7 +297,7 @@ class AccountsTest {
         assertThat(login.first()).isTrue();
         assertThat(roleOf(login.token())).isEqualTo(Role.ADMINISTRATOR);
         assertThat(refused("root", first, here).status()).isEqualTo(401);
-        accounts.changePassword("admin", first, PASSWORD, here).block(PATIENCE);
+        accounts.changePassword("admin", first, PASSWORD, ALICE).block(PATIENCE);
 
         assertThat(roleOf(login.token())).isNull();
         assertThat(refused("admin", first, here).status()).isEqualTo(401);
