@@ -40,20 +40,11 @@ class AccessHttpIT {
         Files.writeString(directory.resolve("auth.py"), page.block("python", 0).replace("8090", String.valueOf(port)));
         Path token = Files.writeString(directory.resolve("token"), TOKEN);
         startServer();
-        Path file = Files.writeString(
-                directory.resolve("smqtt.yaml"), page.block("yaml", 0).replace(SERVER, "127.0.0.1:" + port) + """
-                        management:
-                          port: 0
-                        storage:
-                          kind: memory
-                        listeners:
-                          tcp:
-                            host: 127.0.0.1
-                            port: 0
-                          ws:
-                            enabled: false
-                        """);
-        broker = BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
+        broker = LoopbackBroker.with(
+                directory,
+                page.block("yaml", 0).replace(SERVER, "127.0.0.1:" + port),
+                "storage.kind=memory",
+                "management.token-file=" + token);
     }
 
     @AfterEach

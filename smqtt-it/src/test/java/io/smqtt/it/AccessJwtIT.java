@@ -59,19 +59,7 @@ class AccessJwtIT {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/jwks.json", this::answer);
         server.start();
-        Path file = Files.writeString(directory.resolve("smqtt.yaml"), chain() + """
-                        management:
-                          enabled: false
-                        storage:
-                          kind: memory
-                        listeners:
-                          tcp:
-                            host: 127.0.0.1
-                            port: 0
-                          ws:
-                            enabled: false
-                        """);
-        broker = BrokerProcess.start(directory, List.of(), file);
+        broker = LoopbackBroker.with(directory, chain(), "management.enabled=false", "storage.kind=memory");
     }
 
     @AfterAll

@@ -27,10 +27,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -74,7 +72,7 @@ class AccessStormIT {
         port = LoopbackPorts.one();
         management = LoopbackPorts.one();
         server = new UserServer(port);
-        Path file = Files.writeString(directory.resolve("smqtt.yaml"), """
+        String blocks = """
                 access:
                   allow-anonymous: false
                   log-connections: false
@@ -88,18 +86,8 @@ class AccessStormIT {
                 limits:
                   max-pending-connections: 20000
                   max-pending-connections-per-address: 20000
-                management:
-                  port: %d
-                storage:
-                  kind: memory
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """.formatted(port, POOL, management));
-        broker = BrokerProcess.start(directory, List.of(), file);
+                """.formatted(port, POOL);
+        broker = LoopbackBroker.with(directory, blocks, "management.port=" + management, "storage.kind=memory");
     }
 
     @AfterEach

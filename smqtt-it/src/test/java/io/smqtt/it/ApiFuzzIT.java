@@ -13,7 +13,6 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.SubscribeBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,7 +33,7 @@ class ApiFuzzIT {
 
     private static final int EXAMPLES = Integer.getInteger("smqtt.fuzz.examples", 3);
     private static final int LEAST_CASES = Integer.getInteger("smqtt.fuzz.cases", 2_000);
-    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final String TOKEN = LoopbackBroker.TOKEN;
     private static final Duration PATIENCE = Duration.ofMinutes(30);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -63,19 +62,12 @@ class ApiFuzzIT {
 
     @BeforeEach
     void start() throws Exception {
-        Path token = Files.writeString(directory.resolve("token"), TOKEN);
         // requests stop and start the listener tcp, whose name is that of the example; clients have one of their own
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                access:
-                  allow-anonymous: true
-                listeners:
-                  tcp: {host: 127.0.0.1, port: 0}
-                  ws: {enabled: false}
-                  clients: {type: tcp, host: 127.0.0.1, port: 0}
-                """);
-        broker = BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
+        broker = LoopbackBroker.open(
+                directory,
+                "listeners.clients.type=tcp",
+                "listeners.clients.host=127.0.0.1",
+                "listeners.clients.port=0");
         administrator = RestApi.of(broker).token(TOKEN);
         THREADS.execute(this::keepOnline);
     }

@@ -33,19 +33,7 @@ class CtlIT {
     @BeforeEach
     void start() throws IOException {
         Files.writeString(directory.resolve("acl"), "topic readwrite devices/#\n");
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                access:
-                  acl-file: acl
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """);
-        broker = BrokerProcess.start(directory, List.of(), file);
+        broker = LoopbackBroker.start(directory, "access.acl-file=acl");
     }
 
     @AfterEach

@@ -9,7 +9,6 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +31,7 @@ class DashboardIT {
     private static final String WANTED = "truck-7";
     private static final long HOUR_SECONDS = 3_600;
     private static final int LONG_NAME_CHARS = 65_000;
-    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final String TOKEN = LoopbackBroker.TOKEN;
     private static final String VIEWER = "eve";
     private static final String VIEWER_PASSWORD = "a longer password of eve";
     private static final Pattern FIRST_PASSWORD = Pattern.compile("with the password (\\S+)");
@@ -46,23 +45,7 @@ class DashboardIT {
 
     @BeforeEach
     void start() throws IOException {
-        Path token = Files.writeString(directory.resolve("token"), TOKEN + "\n");
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    host: 127.0.0.1
-                    port: 0
-                limits:
-                  max-topic-bytes: 65535
-                access:
-                  allow-anonymous: true
-                """);
-        broker = BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
+        broker = LoopbackBroker.open(directory, "listeners.ws.enabled=true", "limits.max-topic-bytes=65535");
         Matcher password = FIRST_PASSWORD.matcher(broker.awaitLine(" with the password "));
         assertThat(password.find()).isTrue();
         firstPassword = password.group(1);

@@ -103,17 +103,7 @@ class DocumentCommandsIT {
     }
 
     private BrokerProcess start() throws IOException {
-        Path file = Files.writeString(directory.resolve("running.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """);
-        return BrokerProcess.start(directory, List.of(), file);
+        return LoopbackBroker.start(directory);
     }
 
     /** One session with a subscription and three messages, and a retained message: what the document counts. */

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class EmqxCallsIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final String TOKEN = LoopbackBroker.TOKEN;
     private static final Path DOCUMENT =
             Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/api.md");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| ([^|]+) \\| `(curl [^|]+)` \\| (\\d{3}) \\|$");
@@ -29,17 +28,7 @@ class EmqxCallsIT {
     Path directory;
 
     private BrokerProcess start() throws IOException {
-        Path token = Files.writeString(directory.resolve("token"), TOKEN);
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                access:
-                  allow-anonymous: true
-                listeners:
-                  tcp: {host: 127.0.0.1, port: 0}
-                  ws: {host: 127.0.0.1, port: 0}
-                """);
-        return BrokerProcess.start(directory, List.of(), file, "management.token-file=" + token);
+        return LoopbackBroker.open(directory, "listeners.ws.enabled=true");
     }
 
     private String curl(String command) {

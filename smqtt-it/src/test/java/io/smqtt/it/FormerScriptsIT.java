@@ -126,17 +126,7 @@ class FormerScriptsIT {
     }
 
     private BrokerProcess start(String... settings) throws IOException {
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """);
-        return BrokerProcess.start(directory, List.of(), file, settings);
+        return LoopbackBroker.start(directory, settings);
     }
 
     /** Status code and body. */

@@ -42,17 +42,7 @@ class ManagementIT {
     private final HttpClient http = HttpClient.newHttpClient();
 
     private BrokerProcess start(String... settings) throws IOException {
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """);
-        return BrokerProcess.start(directory, List.of(), file, settings);
+        return LoopbackBroker.start(directory, settings);
     }
 
     private HttpResponse<String> get(BrokerProcess broker, String path, String... headers) throws Exception {

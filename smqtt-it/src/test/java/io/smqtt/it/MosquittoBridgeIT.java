@@ -69,19 +69,7 @@ class MosquittoBridgeIT {
     }
 
     private BrokerProcess start() throws Exception {
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  port: 0
-                access:
-                  acl-file: acl
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """);
-        return BrokerProcess.start(directory, List.of(), file);
+        return LoopbackBroker.start(directory, "access.acl-file=acl");
     }
 
     private CapturedProcess mosquitto(int port, int remotePort, String version) throws Exception {

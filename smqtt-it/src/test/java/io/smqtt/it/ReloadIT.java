@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
-import java.util.List;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -42,24 +41,12 @@ class ReloadIT {
         Files.deleteIfExists(directory.resolve("passwords"));
         password("anna", "--create");
         acl("user anna\ntopic readwrite a/#\n");
-        Path file = Files.writeString(directory.resolve("reload.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                    tls:
-                      certificate: '%s'
-                      key: '%s'
-                  ws:
-                    enabled: false
-                access:
-                  password-file: passwords
-                  acl-file: acl
-                """.formatted(
-                        certificates.serverCertificate(), certificates.serverKey()));
-        broker = BrokerProcess.start(directory, List.of(), file);
+        broker = LoopbackBroker.start(
+                directory,
+                "listeners.tcp.tls.certificate=" + certificates.serverCertificate(),
+                "listeners.tcp.tls.key=" + certificates.serverKey(),
+                "access.password-file=passwords",
+                "access.acl-file=acl");
     }
 
     @AfterEach

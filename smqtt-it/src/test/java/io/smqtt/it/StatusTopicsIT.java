@@ -108,26 +108,13 @@ class StatusTopicsIT {
                 assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
             }
         }
+        List<String> settings = new ArrayList<>(
+                List.of("access.password-file=users", "access.admins=alice", "management.sys-interval=1s"));
         if (acl != null) {
             Files.writeString(directory.resolve("acl"), acl);
+            settings.add("access.acl-file=acl");
         }
-        Path file =
-                Files.writeString(directory.resolve("smqtt.yaml"), """
-                access:
-                  password-file: users
-                  admins: [alice]
-                  %s
-                management:
-                  port: 0
-                  sys-interval: 1s
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                """.formatted(acl == null ? "" : "acl-file: acl"));
-        return BrokerProcess.start(directory, List.of(), file);
+        return LoopbackBroker.start(directory, settings.toArray(String[]::new));
     }
 
     /**
