@@ -87,8 +87,9 @@ function refreshSoon(): void {
 document.addEventListener('visibilitychange', refreshSoon)
 
 /** Calls the listener for each event of a topic while the component is shown. */
-export function useStream(topic: string, listener: Listener, deps: unknown[] = []): void {
+export function useStream(topic: string | undefined, listener: Listener, deps: unknown[] = []): void {
   useEffect(() => {
+    if (topic === undefined) return
     const all = listeners.get(topic) ?? new Set()
     listeners.set(topic, all.add(listener))
     refreshSoon()

@@ -3,7 +3,7 @@ import { get } from '../api'
 import { bytes, count, duration } from '../format'
 import { t, tOr } from '../i18n'
 import { Badge, Card, Facts, Failure, Name, Table, useLoad } from '../ui'
-import { Nodes } from './overview'
+import { Nodes, useNodes } from './overview'
 
 interface Member {
   'node-id': string
@@ -30,10 +30,11 @@ interface Status {
 
 export function Cluster() {
   const loaded = useLoad(signal => get<{ status: Status | null }>('cluster', {}, signal))
+  const nodes = useNodes()
   const status = loaded.value?.status
   return (
     <>
-      <Nodes />
+      <Nodes nodes={nodes} />
       <Failure error={loaded.error} />
       {status === null && <p class="notice">{t('single')}</p>}
       {status && <Members status={status} reload={loaded.reload} />}

@@ -8,7 +8,7 @@ import { isShown } from '../menu'
 import { link } from '../router'
 import { useStream } from '../stream'
 import { useTheme } from '../theme'
-import { Badge, Card, Failure, Name, Table, Time, useLoad } from '../ui'
+import { Badge, Card, Failure, Name, Select, Table, Time, useLoad } from '../ui'
 
 /** The figures of the moment, as the stream sends them. */
 export interface Monitor {
@@ -52,19 +52,58 @@ const KEPT = 300
 /** Whether this broker does not have the path. */
 const isMissing = (error: unknown) => error instanceof Problem && error.status === 404
 
+/** The figures of all nodes at the same moment. */
+interface Cluster {
+  sum: Monitor
+  nodes: Record<string, Monitor>
+  incomplete: string[]
+}
+
 /** The last minutes of what the stream has sent. */
-function useLive() {
-  const [now, set] = useState<Monitor>()
-  const kept = useRef<Monitor[]>([])
-  useStream('monitor', (event: Monitor) => {
+function useLive<Figures>(topic: string | undefined) {
+  const [now, set] = useState<Figures>()
+  const kept = useRef<Figures[]>([])
+  useStream(topic, (event: Figures) => {
     kept.current = [...kept.current, event].slice(-KEPT)
     set(event)
   })
   return { now, kept: kept.current }
 }
 
+/** The figures of this node, which is the only one. */
+function OneNode({ nodes }: { nodes: NodeRows }) {
+  return <Figures {...useLive<Monitor>('monitor')} nodes={nodes} />
+}
+
+/** The sums of all nodes, or the figures of a chosen one. */
+function AllNodes({ nodes }: { nodes: NodeRows }) {
+  const { now, kept } = useLive<Cluster>('cluster')
+  const [node, choose] = useState('')
+  const chosen = (all?: Cluster) => (node ? all?.nodes[node] : all?.sum)
+  return (
+    <>
+      <div class="fields">
+        <Select
+          label={t('node')}
+          name="node"
+          value={node}
+          change={choose}
+          options={[['', t('all')], ...(nodes.rows ?? []).map(one => [one.node, one.node] as [string, string])]}
+        />
+      </div>
+      {!!now?.incomplete.length && <p class="notice warn">{t('incomplete', now.incomplete.join(', '))}</p>}
+      <Figures now={chosen(now)} kept={kept.map(chosen).filter(one => one !== undefined)} nodes={nodes} />
+    </>
+  )
+}
+
 export function Overview() {
-  const { now, kept } = useLive()
+  const nodes = useNodes()
+  if (!nodes.rows && !nodes.error) return null
+  return (nodes.rows?.length ?? 0) > 1 ? <AllNodes nodes={nodes} /> : <OneNode nodes={nodes} />
+}
+
+function Figures({ now, kept, nodes }: { now?: Monitor; kept: Monitor[]; nodes: NodeRows }) {
   const theme = useTheme()
   const times = kept.map(one => one.time_stamp / 1000)
   const line = (label: string, value: (one: Monitor) => number) => ({ label, values: kept.map(value) })
@@ -99,7 +138,7 @@ export function Overview() {
           />
         </Card>
       </div>
-      <Nodes />
+      <Nodes nodes={nodes} />
       <div class="columns">
         <Drops now={now} />
         <Alarms />
@@ -135,17 +174,27 @@ function Drops({ now }: { now?: Monitor }) {
   )
 }
 
-export function Nodes() {
+interface NodeRows {
+  rows?: Node[]
+  error?: unknown
+}
+
+/** The nodes, kept up to date. */
+export function useNodes(): NodeRows {
   const first = useLoad(signal => get<Node[]>('nodes', {}, signal))
   const [changed, set] = useState<Node[]>()
   useStream('nodes', set)
-  if (isMissing(first.error)) return null
+  return { rows: changed ?? first.value, error: first.error }
+}
+
+export function Nodes({ nodes }: { nodes: NodeRows }) {
+  if (isMissing(nodes.error)) return null
   return (
     <Card title={t('nodes')}>
-      <Failure error={first.error} />
+      <Failure error={nodes.error} />
       <Table
         label={t('nodes')}
-        rows={changed ?? first.value}
+        rows={nodes.rows}
         id={node => node.node}
         columns={[
           { head: t('node'), cell: node => <Name text={node.node} /> },

@@ -262,6 +262,10 @@ const scenarios = {
     await signIn(tab)
     const node = name => tab.getByRole('row').filter({ has: tab.getByRole('cell', { name, exact: true }) })
     for (const name of ['n0', 'n1']) await node(name).filter({ hasText: 'running' }).waitFor()
+    for (const [name, connected] of [['n0', '1'], ['n1', '2'], ['', '3']]) {
+      await tab.locator('select[name=node]').selectOption(name)
+      await until(tile(tab, 'Connected'), connected)
+    }
     await show(tab, '#/cluster')
     await tab.getByRole('row').filter({ hasText: 'n1' }).filter({ hasText: 'reachable' }).waitFor()
     await show(tab, '#/subscriptions')
@@ -280,6 +284,13 @@ const scenarios = {
 
     await overview.getByRole('row').filter({ hasText: 'peer_gone/n1' }).waitFor()
     await overview.getByRole('row').filter({ hasText: 'n1' }).filter({ hasText: 'stopped' }).waitFor()
+    await overview.getByText('Incomplete: no answer from n1.').first().waitFor()
+    await until(tile(overview, 'Connected'), '1')
+    await overview.getByText('peer_gone/n1').scrollIntoViewIfNeeded()
+    for (const colorScheme of ['light', 'dark']) {
+      await overview.emulateMedia({ colorScheme })
+      await check(overview, colorScheme, '#/alarm')
+    }
     for (const href of ['#/subscriptions', '#/clients']) {
       await show(tab, href)
       await tab.getByText('Incomplete: no answer from n1.').waitFor()
@@ -346,7 +357,6 @@ const scenarios = {
 
   /** Every page, light, dark and narrow: nothing that WCAG AA forbids, and nothing wider than the screen. */
   async accessibility() {
-    if (given.pictures) mkdirSync(given.pictures, { recursive: true })
     for (const [name, colorScheme, width] of [['light', 'light', 1280], ['dark', 'dark', 1280], ['narrow', 'light', 360]]) {
       const tab = await open({ colorScheme, viewport: { width, height: 800 } })
       await tab.goto(url)
@@ -415,6 +425,7 @@ async function check(tab, name, href) {
   const wider = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
   assert.ok(wider <= 0, `${href}, ${name}: ${wider} pixels are not on the screen`)
   if (given.pictures) {
+    mkdirSync(given.pictures, { recursive: true })
     const page = href.replace(/^#\//, '').split('?')[0].replaceAll('/', '-') || 'overview'
     const protocol = await tab.context().newCDPSession(tab)
     const { data } = await protocol.send('Page.captureScreenshot', { format: 'webp', quality: 80 })

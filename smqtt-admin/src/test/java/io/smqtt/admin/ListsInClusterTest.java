@@ -2,6 +2,7 @@
 package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.ApiBroker.Reply;
@@ -18,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,6 +149,28 @@ class ListsInClusterTest {
                 .isEqualTo(5);
         assertThat(node.get("/monitor_current/nodes/n%223").status()).isEqualTo(503);
         assertThat(node.get("/monitor_current/nodes/n4").status()).isEqualTo(404);
+    }
+
+    /** An open page of a node asks the others once a second, and nobody does without one. */
+    @Test
+    void theStreamHasTheFiguresOfAllNodesWhileItIsRead() {
+        answer = "{\"answer\":{\"live_connections\":5,\"received_msg_rate\":7.5}}";
+        JsonNode event;
+        try (Stream<String> lines = node.lines("/stream?topics=cluster")) {
+            event = ApiBroker.json(lines.filter(line -> line.startsWith("data:"))
+                    .findFirst()
+                    .orElseThrow()
+                    .substring("data:".length()));
+        }
+
+        assertThat(event.path("sum").path("live_connections").asInt()).isEqualTo(7);
+        assertThat(event.path("sum").path("received_msg_rate").asDouble()).isEqualTo(7.5);
+        assertThat(event.path("nodes").path("n1").path("live_connections").asInt())
+                .isEqualTo(2);
+        assertThat(event.path("nodes").path("n2").path("live_connections").asInt())
+                .isEqualTo(5);
+        assertThat(incomplete(event)).containsExactly(SILENT);
+        await().pollInterval(Duration.ofMillis(1_500)).until(() -> asked.remove("n2") == null);
     }
 
     /** A line without a time that can be read, as a later version may have it, is left out. */

@@ -161,9 +161,21 @@ public final class NodeCalls implements BrokerModule {
      * @return the answers, after two seconds at the latest
      */
     public Mono<Answers> askAll(String name, Map<String, ?> question) {
+        return askAll(name, question, DEADLINE);
+    }
+
+    /**
+     * Asks all nodes the same.
+     *
+     * @param name the name of the call
+     * @param question the question
+     * @param deadline the time for the answers of other nodes
+     * @return the answers, after that time at the latest
+     */
+    public Mono<Answers> askAll(String name, Map<String, ?> question, Duration deadline) {
         Map<String, Map<String, ?>> all = new LinkedHashMap<>();
         nodes().forEach(node -> all.put(node, question));
-        return ask(all, name, DEADLINE);
+        return ask(all, name, deadline);
     }
 
     /**

@@ -16,17 +16,17 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Lists as server-sent events. A list is read anew every {@link #TICKS} ticks while a reader wants it, and its event is another object only if
+ * Lists as server-sent events. A list is read anew every few ticks while a reader wants it, and its event is another object only if
  * the list has changed. The ticks come from one thread at a time; answers may come on others.
  */
 final class LiveLists {
 
-    /** Number of ticks from one reading of a list to the next. */
+    /** Number of ticks from one reading of a list to the next, for lists that change seldom. */
     static final int TICKS = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(LiveLists.class);
 
-    private final Map<String, Supplier<? extends Mono<?>>> sources;
+    private final Map<String, Source> sources;
     private final Map<String, byte[]> events = new ConcurrentHashMap<>();
 
     /** Ticks until the next reading. Owned by the thread of the ticks. */
@@ -35,11 +35,19 @@ final class LiveLists {
     /**
      * Creates it without events.
      *
-     * @param sources by topic what reads a list, as maps and lists; it answers within a few seconds
+     * @param sources the lists by topic
      */
-    LiveLists(Map<String, Supplier<? extends Mono<?>>> sources) {
+    LiveLists(Map<String, Source> sources) {
         this.sources = Map.copyOf(sources);
     }
+
+    /**
+     * A list.
+     *
+     * @param ticks the number of ticks from one reading to the next
+     * @param read reads it, as maps and lists; answers within that time, or within a few seconds
+     */
+    record Source(int ticks, Supplier<? extends Mono<?>> read) {}
 
     /** The names of all lists. */
     Set<String> topics() {
@@ -51,10 +59,11 @@ final class LiveLists {
         left.keySet().retainAll(wanted);
         events.keySet().retainAll(wanted);
         for (String name : wanted) {
-            Supplier<? extends Mono<?>> source = sources.get(name);
+            Source source = sources.get(name);
             if (source != null && left.merge(name, -1, Integer::sum) < 0) {
-                left.put(name, TICKS - 1);
-                source.get()
+                left.put(name, source.ticks - 1);
+                source.read
+                        .get()
                         .subscribe(
                                 list -> keep(name, event(name, list)),
                                 error -> LOG.warn("the list {} of open pages is not up to date", name, error));

@@ -10,6 +10,7 @@ import io.smqtt.admin.api.Route;
 import io.smqtt.admin.api.RouteGroup;
 import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.spi.BrokerFigures;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -25,9 +26,14 @@ public final class MonitorRoutes implements RouteGroup {
 
     private static final String CURRENT = "monitor.current";
     private static final String HISTORY = "monitor.history";
+    private static final String LIVE = "monitor.live";
     private static final String SECONDS = "latest";
     private static final String ROWS = "rows";
     private static final long INTERVAL_MILLIS = 1_000;
+
+    /** Before the next figures are due. */
+    private static final Duration LIVE_DEADLINE = Duration.ofMillis(900);
+
     private static final long LONGEST_SECONDS = 7 * 24 * 3_600;
 
     private final Monitor monitor;
@@ -48,10 +54,27 @@ public final class MonitorRoutes implements RouteGroup {
                 CURRENT,
                 question -> Mono.fromCallable(() -> Sums.whole(monitor.current().fields())));
         calls.register(HISTORY, this::historyHere);
+        LiveFigures live = new LiveFigures(monitor);
+        calls.register(LIVE, question -> Mono.fromCallable(live::fields));
         Map<String, BiConsumer<Monitor.Pair, FigureSink>> topics = new LinkedHashMap<>();
         topics.put("monitor", Monitor.Pair::putTo);
         topics.put("clients", MonitorRoutes::changes);
-        events = new LiveEvents(monitor, topics, new LiveLists(lists), INTERVAL_MILLIS);
+        Map<String, LiveLists.Source> sources = new LinkedHashMap<>();
+        lists.forEach((name, list) -> sources.put(name, new LiveLists.Source(LiveLists.TICKS, list)));
+        sources.put("cluster", new LiveLists.Source(1, this::live));
+        events = new LiveEvents(monitor, topics, new LiveLists(sources), INTERVAL_MILLIS);
+    }
+
+    /** The figures of all nodes, and their sums. */
+    private Mono<Map<String, Object>> live() {
+        return calls.askAll(LIVE, Map.of(), LIVE_DEADLINE)
+                .map(answers -> Map.of(
+                        "sum",
+                        Sums.of(answers.byNode().values()),
+                        "nodes",
+                        answers.byNode(),
+                        "incomplete",
+                        answers.incomplete()));
     }
 
     /** How many clients have come and gone. */

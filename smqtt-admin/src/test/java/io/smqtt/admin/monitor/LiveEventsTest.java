@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
@@ -32,8 +33,12 @@ class LiveEventsTest {
                     (figures, all) -> all.put("n", computed.incrementAndGet()),
                     "other",
                     (figures, all) -> all.put("x", 7)),
-            new LiveLists(Map.of("list", () -> Mono.just(List.of(read.incrementAndGet() / 3)))),
+            new LiveLists(Map.of("list", source(() -> Mono.just(List.of(read.incrementAndGet() / 3))))),
             10);
+
+    private static LiveLists.Source source(Supplier<Mono<?>> read) {
+        return new LiveLists.Source(LiveLists.TICKS, read);
+    }
 
     private static List<String> read(LiveEvents events, List<Disposable> readers, String... topics) {
         List<String> parts = new CopyOnWriteArrayList<>();
@@ -89,7 +94,8 @@ class LiveEventsTest {
         AtomicInteger tries = new AtomicInteger();
         LiveLists lists = new LiveLists(Map.of(
                 "list",
-                () -> tries.incrementAndGet() == 1 ? Mono.error(new IllegalStateException("no")) : Mono.just("x")));
+                source(() ->
+                        tries.incrementAndGet() == 1 ? Mono.error(new IllegalStateException("no")) : Mono.just("x"))));
         for (int i = 0; i < LiveLists.TICKS; i++) {
             lists.tick(Set.of("list"));
         }
