@@ -37,6 +37,7 @@ import io.smqtt.admin.object.ObjectFile;
 import io.smqtt.admin.security.Audit;
 import io.smqtt.admin.security.AuditRoutes;
 import io.smqtt.admin.security.AuditSettings;
+import io.smqtt.admin.security.ClusterLogins;
 import io.smqtt.admin.security.ConfigRoutes;
 import io.smqtt.admin.security.DataRoutes;
 import io.smqtt.admin.security.KeyRoutes;
@@ -103,14 +104,15 @@ record AdminParts(
         AccountsPart people = new AccountsPart(config.management(), hasPage && hasOwnLogin);
         Accounts accounts = people.accounts();
         Audit audit = new Audit(audit(config), view::nodeName, InstantSource.system());
-        Callers callers = authentication.apply(accounts);
+        NodeCalls calls = new NodeCalls(view);
+        ClusterLogins logins = new ClusterLogins(view, accounts, calls);
+        Callers callers = logins.around(authentication.apply(accounts));
         Monitor monitor = new Monitor();
         BanPart bans = new BanPart(
                 people.objects(), InstantSource.system(), config.management().bansFile());
         AutomaticBansConfig automatic = config.access().bans();
         List<Observer> watchers =
                 automatic.isOn() ? List.of(new BanDetection(automatic, bans, Ticker.SYSTEM)) : List.of();
-        NodeCalls calls = new NodeCalls(view);
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         LogLevelChanges levels = new LogLevelChanges();
@@ -135,7 +137,7 @@ record AdminParts(
                 new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
                 new AnswerCacheRoutes(view, calls),
-                new LoginRoutes(accounts, callers, view.version()),
+                new LoginRoutes(accounts, callers, logins, view.version()),
                 new UserRoutes(accounts),
                 new KeyRoutes(accounts),
                 new AuditRoutes(audit, calls),

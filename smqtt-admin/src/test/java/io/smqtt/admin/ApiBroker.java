@@ -127,6 +127,18 @@ final class ApiBroker implements AutoCloseable {
         }
     }
 
+    /** The status of a request with another token. */
+    int status(String method, String path, String token) {
+        try {
+            HttpRequest request = HttpRequest.newBuilder(request(method, path, null), (name, value) -> true)
+                    .setHeader("Authorization", "Bearer " + token)
+                    .build();
+            return http.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private HttpRequest request(String method, String path, @Nullable String body) {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:"
                         + Objects.requireNonNull(broker.module.address()).getPort() + "/api/v5" + path))

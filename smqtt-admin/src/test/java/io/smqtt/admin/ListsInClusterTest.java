@@ -11,12 +11,17 @@ import io.smqtt.spi.SampleCluster;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -149,6 +154,33 @@ class ListsInClusterTest {
                 .isEqualTo(5);
         assertThat(node.get("/monitor_current/nodes/n%223").status()).isEqualTo(503);
         assertThat(node.get("/monitor_current/nodes/n4").status()).isEqualTo(404);
+    }
+
+    @Test
+    void aLoginOfAnotherNodeIsValidHereUntilItEnds() throws NoSuchAlgorithmException {
+        node.post("/users", "{\"username\":\"anna\",\"password\":\"correct-horse-1\",\"role\":\"viewer\"}");
+        Matcher hash = Pattern.compile("\\$7\\$[^\"]+")
+                .matcher(node.post("/data/export", "").text());
+        assertThat(hash.find()).isTrue();
+        answer = "{\"answer\":{\"user\":\"anna\",\"password\":\"" + hash.group() + "\"}}";
+        String token = "random." + tag("n2");
+
+        assertThat(node.status("GET", "/login", token)).isEqualTo(200);
+        assertThat(asked.remove("n2")).contains("login.find").doesNotContain("random");
+        assertThat(node.status("DELETE", "/clients/near-1", token)).isEqualTo(403);
+        assertThat(asked).as("for a while it is known").doesNotContainKey("n2");
+        assertThat(node.status("POST", "/logout", token)).isEqualTo(204);
+        assertThat(asked.get("n2")).contains("login.end");
+
+        answer = "{}";
+        assertThat(node.status("GET", "/login", token)).isEqualTo(401);
+        assertThat(node.status("GET", "/login", "random." + tag(SILENT))).isEqualTo(401);
+        assertThat(node.status("GET", "/login", "random." + tag("n4"))).isEqualTo(401);
+    }
+
+    private static String tag(String name) throws NoSuchAlgorithmException {
+        byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
+        return HexFormat.of().formatHex(hash, 0, 4);
     }
 
     /** An open page of a node asks the others once a second, and nobody does without one. */

@@ -248,6 +248,11 @@ class ApiClusterIT {
         RestApi viewer = stranger.token(token.json().path("token").asText());
         assertThat(viewer.get("/clients").status()).isEqualTo(200);
         assertThat(viewer.delete("/clients/client-0").status()).isEqualTo(403);
+        RestApi elsewhere =
+                RestApi.of(nodes.broker(0)).token(token.json().path("token").asText());
+        assertThat(elsewhere.get("/clients").status())
+                .as("a login of the other node")
+                .isEqualTo(200);
 
         RestApi exporter = RestApi.of(nodes.broker(0))
                 .key(key.path("api_key").asText(), key.path("api_secret").asText());

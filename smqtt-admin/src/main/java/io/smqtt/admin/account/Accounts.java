@@ -258,7 +258,66 @@ public final class Accounts {
      * @return false if there is none
      */
     public boolean logout(String token) {
-        return tokens.end(token);
+        return tokens.end(LoginTokens.key(token));
+    }
+
+    /**
+     * The login behind a token, for another node.
+     *
+     * @param user the name of the user
+     * @param passwordHash the hash of the password at the time of the login
+     */
+    public record Lent(String user, String passwordHash) {
+
+        /** {@return the form without the hash} */
+        @Override
+        public String toString() {
+            return "Lent[user=" + user + "]";
+        }
+    }
+
+    /**
+     * Names a token without it.
+     *
+     * @param token a login token
+     * @return its key
+     */
+    public static String keyOf(String token) {
+        return LoginTokens.key(token);
+    }
+
+    /**
+     * Finds a login that this node has made.
+     *
+     * @param key the key of the token
+     * @param quietly whether this is no use of the token
+     * @return the login; null if there is none that another node can accept
+     */
+    public @Nullable Lent lent(String key, boolean quietly) {
+        Login login = tokens.own(key, quietly);
+        // the first password is one of this node
+        return login == null || login.passwordHash().equals(NO_HASH)
+                ? null
+                : new Lent(login.user(), login.passwordHash());
+    }
+
+    /**
+     * Makes a login of another node known here for ten seconds.
+     *
+     * @param key the key of the token
+     * @param login the login
+     */
+    public void lend(String key, Lent login) {
+        tokens.lend(key, new Login(login.user(), login.passwordHash()));
+    }
+
+    /**
+     * Ends a login.
+     *
+     * @param key the key of its token
+     */
+    public void endLogin(String key) {
+        tokens.end(key);
     }
 
     /**

@@ -8,7 +8,10 @@ import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The login tokens of this node, as SHA-256. A token ends after an hour without a request; of more than 1,000 the least used ones end. */
+/**
+ * The login tokens of this node, as SHA-256, and for a while those of other nodes that are used here. A token ends after an hour without a
+ * request; of more than 1,000 the least used ones end.
+ */
 @AnyThread
 final class LoginTokens {
 
@@ -18,7 +21,11 @@ final class LoginTokens {
     /** The time without a request after which a token ends. */
     static final Duration IDLE = Duration.ofMinutes(60);
 
+    /** The time for which a login of another node is known here. */
+    static final Duration LENT = Duration.ofSeconds(10);
+
     private final Cache<String, Login> logins;
+    private final Cache<String, Login> lent;
 
     /**
      * A login.
@@ -35,29 +42,57 @@ final class LoginTokens {
                 .ticker(ticker::nanoTime)
                 .executor(Runnable::run)
                 .build();
+        lent = Caffeine.newBuilder()
+                .maximumSize(MAXIMUM)
+                .expireAfterWrite(LENT)
+                .ticker(ticker::nanoTime)
+                .executor(Runnable::run)
+                .build();
+    }
+
+    /** The key of a token, which may name its node after a dot. */
+    static String key(String token) {
+        int dot = token.indexOf('.');
+        return Secrets.sha256(dot < 0 ? token : token.substring(0, dot));
     }
 
     /** Makes a token. */
     String issue(String user, String passwordHash) {
         String token = Secrets.random(BYTES);
-        logins.put(Secrets.sha256(token), new Login(user, passwordHash));
+        logins.put(key(token), new Login(user, passwordHash));
         return token;
     }
 
     /** The login of a token; null if there is none, or no more. */
     @Nullable
     Login find(String token) {
-        return logins.getIfPresent(Secrets.sha256(token));
+        String key = key(token);
+        Login own = own(key, false);
+        return own == null ? lent.getIfPresent(key) : own;
     }
 
     /** The same, which is no use of the token. */
     @Nullable
     Login findQuietly(String token) {
-        return logins.policy().getIfPresentQuietly(Secrets.sha256(token));
+        String key = key(token);
+        Login own = own(key, true);
+        return own == null ? lent.getIfPresent(key) : own;
     }
 
-    /** Ends the login of a token; false if there is none. */
-    boolean end(String token) {
-        return logins.asMap().remove(Secrets.sha256(token)) != null;
+    /** The login that this node has made, by the key of its token; null if there is none. */
+    @Nullable
+    Login own(String key, boolean quietly) {
+        return quietly ? logins.policy().getIfPresentQuietly(key) : logins.getIfPresent(key);
+    }
+
+    /** Makes a login of another node known here for a while. */
+    void lend(String key, Login login) {
+        lent.put(key, login);
+    }
+
+    /** Ends a login by the key of its token; false if there is none. */
+    boolean end(String key) {
+        lent.invalidate(key);
+        return logins.asMap().remove(key) != null;
     }
 }

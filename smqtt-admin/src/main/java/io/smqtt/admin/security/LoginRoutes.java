@@ -28,6 +28,7 @@ public final class LoginRoutes implements RouteGroup {
 
     private final Accounts accounts;
     private final Callers callers;
+    private final ClusterLogins logins;
     private final String version;
 
     /**
@@ -35,11 +36,13 @@ public final class LoginRoutes implements RouteGroup {
      *
      * @param accounts the users
      * @param callers authenticates requests
+     * @param logins the tokens of all nodes
      * @param version the version of the broker
      */
-    public LoginRoutes(Accounts accounts, Callers callers, String version) {
+    public LoginRoutes(Accounts accounts, Callers callers, ClusterLogins logins, String version) {
         this.accounts = accounts;
         this.callers = callers;
+        this.logins = logins;
         this.version = version;
     }
 
@@ -83,7 +86,7 @@ public final class LoginRoutes implements RouteGroup {
 
     private ApiAnswer answer(Accounts.LoggedIn login) {
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("token", login.token());
+        fields.put("token", logins.named(login.token()));
         fields.put("version", version);
         fields.put("role", login.role().text());
         fields.put("license", Map.of("edition", "opensource"));
@@ -96,9 +99,6 @@ public final class LoginRoutes implements RouteGroup {
 
     private Mono<ApiAnswer> logout(ApiRequest request) {
         String token = AccountCallers.bearer(request.credentials().authorization());
-        if (token != null) {
-            accounts.logout(token);
-        }
-        return Mono.just(ApiAnswer.noContent());
+        return (token == null ? Mono.<Void>empty() : logins.end(token)).then(Mono.fromSupplier(ApiAnswer::noContent));
     }
 }
