@@ -88,7 +88,7 @@ public final class BridgeRoutes implements RouteGroup {
             all.put("status_reason", bridge.lastError());
         }
         if (bridge.rttNanos() > 0) {
-            all.put("rtt_ms", Math.round(bridge.rttNanos() / 1e3) / 1e3);
+            all.put("rtt_ms", Math.rint(bridge.rttNanos() / 1e3) / 1e3);
         }
         all.put("metrics", metrics);
         return all;
