@@ -93,6 +93,33 @@ class AlarmWatchTest {
     }
 
     @Test
+    void overloadIsAnAlarmADetailAndAMeter() {
+        try (ObservedBroker broker =
+                broker(AlarmConfig.defaults(), LimitsConfig.builder().build())) {
+            BrokerMeters meters = meters(directory);
+            AlarmChecks checks = new AlarmChecks(broker.core(), meters, List.of());
+            Health health = new Health(meters.store(), meters.backends(), meters.overload());
+            assertThat(health.ready().checks()).containsEntry("overload", "none");
+
+            meters.overloadChanged(1, "86 % of the heap for old objects are in use");
+            assertThat(checks.check(Instant.now()))
+                    .containsEntry(
+                            "overload",
+                            new Alarms.Condition(
+                                    Alarm.Severity.WARNING, "level 1: 86 % of the heap for old objects are in use"));
+            meters.overloadChanged(2, "an event loop is 300 ms behind");
+            assertThat(checks.check(Instant.now()))
+                    .containsEntry(
+                            "overload",
+                            new Alarms.Condition(Alarm.Severity.CRITICAL, "level 2: an event loop is 300 ms behind"));
+            meters.overloadChanged(1, ""); // falls
+            assertThat(health.ready().checks()).containsEntry("overload", "level 1: an event loop is 300 ms behind");
+            meters.overloadChanged(0, "");
+            assertThat(checks.check(Instant.now())).isEmpty();
+        }
+    }
+
+    @Test
     void connectionsThatHaveEndedAreNotNearTheLimit() {
         LimitsConfig limits = LimitsConfig.builder().maxConnections(5).build();
         try (ObservedBroker broker = broker(AlarmConfig.defaults(), limits)) {
