@@ -19,8 +19,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A bridge to a mosquitto, connected by one of two nodes, which is killed. */
-class BridgeClusterIT {
+/** A bridge to a mosquitto, connected by one of two nodes, which is killed and returns. Run by {@code smqtt-it/prove bridge}. */
+class BridgeClusterProof {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int PART = 100;
