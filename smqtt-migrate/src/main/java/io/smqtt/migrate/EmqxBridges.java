@@ -140,7 +140,7 @@ final class EmqxBridges {
 
     private void actions(String block, OldSetting sql, List<String> topics) {
         List<Runnable> steps = new ArrayList<>();
-        for (String action : keys.text(block + ".actions", "").split(",")) {
+        for (String action : keys.text(block + ".actions", "").split(",", -1)) {
             String target = "actions.mqtt." + action.strip().replaceFirst("^mqtt:", "");
             String connector = "connectors.mqtt." + keys.text(target + ".connector", "");
             String name = keys.text(target + ".parameters.topic", TOPIC);
