@@ -44,16 +44,38 @@ final class BridgeEntry {
      * @return whether it can be written
      */
     boolean topic(OldSetting from, String filter, String direction, String qos, String local, String remote) {
-        int common = filter.isEmpty() ? commonEnd(local, remote) : 0;
-        String shared = filter.isEmpty() ? local.substring(local.length() - common) : filter;
-        String here = local.substring(0, local.length() - common);
-        String there = remote.substring(0, remote.length() - common);
-        boolean possible = isFilter(here + shared) && isFilter(there + shared) && isPlain(here) && isPlain(there);
-        if (shared.isEmpty() || !possible || !qos.matches("[012]")) {
+        boolean possible = isFilter(local + filter) && isFilter(remote + filter) && isPlain(local) && isPlain(remote);
+        if (!possible || !qos.matches("[012]")) {
             return false;
         }
-        String tail = here.isEmpty() && there.isEmpty() ? "" : " " + quoted(here) + " " + quoted(there);
-        topics.add(shared + " " + direction + " " + qos + tail);
+        first = first == null ? from : first;
+        if (!filter.isEmpty()) {
+            String tail = local.isEmpty() && remote.isEmpty() ? "" : " " + quoted(local) + " " + quoted(remote);
+            topics.add(filter + " " + direction + " " + qos + tail);
+            return true;
+        }
+        if (!direction.equals("in")) {
+            topics.add(local + " out " + qos + " => " + remote);
+        }
+        if (!direction.equals("out")) {
+            topics.add(remote + " in " + qos + " => " + local);
+        }
+        return true;
+    }
+
+    /**
+     * Adds a topic with another name.
+     *
+     * @param name the name, with <code>${topic}</code> for the whole topic
+     * @return whether it can be written
+     */
+    boolean named(OldSetting from, String filter, String direction, String qos, String name) {
+        boolean plain = name.chars().noneMatch(c -> c <= ' ' || c == ',' || c == '+' || c == '#');
+        boolean known = name.replace("${topic}", "").indexOf('$') < 0 && !name.isEmpty();
+        if (!isFilter(filter) || !plain || !known || !qos.matches("[012]")) {
+            return false;
+        }
+        topics.add(filter + " " + direction + " " + qos + " => " + name);
         first = first == null ? from : first;
         return true;
     }
@@ -66,15 +88,6 @@ final class BridgeEntry {
         }
         draft.set(key("topics"), String.join(",", topics), first);
         return true;
-    }
-
-    private static int commonEnd(String one, String two) {
-        int common = 0;
-        while (common < Math.min(one.length(), two.length())
-                && one.charAt(one.length() - 1 - common) == two.charAt(two.length() - 1 - common)) {
-            common++;
-        }
-        return common;
     }
 
     private static boolean isPlain(String prefix) {

@@ -156,6 +156,69 @@ final class EmqxAccess {
         return entry == null ? "x" : entry.name;
     }
 
+    /** The servers of a directory. */
+    void directory(OldSetting setting) {
+        String block = EmqxKeys.block(setting.key());
+        boolean secure = keys.text(block + ".ssl.enable", "false").equals("true");
+        draft.set(key(setting, "url"), EmqxBackendCheck.directories(setting.value(), secure), setting);
+        draft.note(
+                setting,
+                Outcome.DIFFERENT,
+                key(setting, "type") + ": an extension; put smqtt-access-ldap into lib/ext");
+    }
+
+    /** The URL of a database, with its name and TLS. */
+    void database(OldSetting setting) {
+        String block = EmqxKeys.block(setting.key());
+        Entry entry = entry(setting);
+        boolean postgres = entry != null && entry.kind.equals("postgresql");
+        String address = BridgeEntry.address(setting.value().strip(), postgres ? 5432 : 3306);
+        draft.set(
+                key(setting, "url"),
+                (postgres ? "jdbc:postgresql://" : "jdbc:mariadb://") + address + "/"
+                        + keys.text(block + ".database", "") + tls(block, postgres),
+                setting);
+        draft.note(
+                setting,
+                Outcome.DIFFERENT,
+                key(setting, "type") + ": an extension, lib/ext/sql"
+                        + (postgres ? "" : "; put the driver of MariaDB beside it"));
+    }
+
+    /** The properties of a driver: the certificate of the server is checked if EMQX does so. */
+    private String tls(String block, boolean postgres) {
+        if (!keys.text(block + ".ssl.enable", "false").equals("true")) {
+            return "";
+        }
+        OldSetting authority = keys.get(block + ".ssl.cacertfile");
+        boolean checks = keys.text(block + ".ssl.verify", "verify_none").equals("verify_peer");
+        String mode = postgres
+                ? (checks ? "?sslmode=verify-full" : "?sslmode=require")
+                : checks ? "?sslMode=verify-full" : "?sslMode=trust";
+        boolean file = checks && authority != null && !EmqxPaths.isPem(authority);
+        return mode + (file ? (postgres ? "&sslrootcert=" : "&serverSslCert=") + paths.of(authority) : "");
+    }
+
+    /** How passwords are stored; each parameter belongs to some algorithms only. */
+    void hash(OldSetting setting, String ours) {
+        String block = EmqxKeys.block(setting.key());
+        String name =
+                keys.text(block + ".password_hash_algorithm.name", "sha256").toLowerCase(Locale.ROOT);
+        boolean derived = name.equals("pbkdf2");
+        boolean fits = ours.equals("hash.name")
+                || (ours.equals("hash.salt-position") ? !derived && !name.equals("bcrypt") : derived);
+        if (fits) {
+            draft.set(key(setting, ours), setting.value().strip().toLowerCase(Locale.ROOT), setting);
+        } else {
+            draft.note(setting, Outcome.NONE, "belongs to another kind of hash");
+        }
+    }
+
+    /** A password towards a server, in a file of its own. */
+    void password(OldSetting setting, String ours) {
+        draft.privateFile(key(setting, ours), name(setting) + ".password", setting.value(), setting);
+    }
+
     /** The secret of tokens, in a file of its own. */
     void secret(OldSetting setting) {
         draft.privateFile(key(setting, "secret-file"), name(setting) + ".secret", setting.value(), setting);
@@ -189,7 +252,7 @@ final class EmqxAccess {
             if (entry.reason == null && entry.name.equals(PASSWORD_FILE)) {
                 draft.passwordFile(first(block));
             } else if (entry.reason == null) {
-                draft.set("access.backends." + entry.name + ".type", entry.kind, first(block));
+                draft.set("access.backends." + entry.name + ".type", type(entry), first(block));
             }
             if (entry.reason == null && !chain.contains(entry.name)) {
                 chain.add(entry.name);
@@ -197,7 +260,7 @@ final class EmqxAccess {
         });
         sources.forEach((block, entry) -> {
             if (entry.reason == null && !entry.kind.equals("file")) {
-                draft.set("access.backends." + entry.name + ".type", entry.kind, first(block));
+                draft.set("access.backends." + entry.name + ".type", type(entry), first(block));
                 draft.set("access.backends." + entry.name + ".checks", "acl", first(block));
                 ttl(entry.name);
                 chain.add(entry.name);
@@ -209,6 +272,10 @@ final class EmqxAccess {
         }
         anonymous();
         rules(acl);
+    }
+
+    private static String type(Entry entry) {
+        return entry.kind.equals("mysql") || entry.kind.equals("postgresql") ? "sql" : entry.kind;
     }
 
     private OldSetting first(String block) {

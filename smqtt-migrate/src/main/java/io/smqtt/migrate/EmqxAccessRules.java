@@ -33,6 +33,10 @@ final class EmqxAccessRules {
         List<Rule<EmqxMapper>> all = new ArrayList<>();
         all.addAll(http(AUTHN + "http.", ""));
         all.addAll(jwt(AUTHN + "jwt."));
+        all.addAll(ldap(AUTHN + "ldap."));
+        for (String database : List.of("postgresql", "mysql")) {
+            all.addAll(sql(AUTHN + database + ".", "query"));
+        }
         all.addAll(List.of(
                 same(AUTHN + "built_in_database.mechanism", "access.password-file", taken()),
                 same(AUTHN + "built_in_database.backend", "access.password-file", taken()),
@@ -70,6 +74,10 @@ final class EmqxAccessRules {
                         "the rules are rewritten: a denying rule always wins, whatever its place",
                         taken())));
         all.addAll(http(AUTHZ + "http.", "acl."));
+        all.addAll(ldap(AUTHZ + "ldap."));
+        for (String database : List.of("postgresql", "mysql")) {
+            all.addAll(sql(AUTHZ + database + ".", "acl-query"));
+        }
         all.add(none(AUTHZ + "*", "there is no such backend"));
         return all;
     }
@@ -156,6 +164,115 @@ final class EmqxAccessRules {
                 none(theirs + "headers.*", "the request for the keys has no further headers"),
                 none(theirs + "precondition", ALWAYS),
                 same(theirs + "ssl.enable", BACKEND + "endpoint", taken()),
+                same(
+                        theirs + "ssl.cacertfile",
+                        BACKEND + "ca",
+                        (mapper, setting) -> mapper.access().authority(setting)),
+                new Rule<>(
+                        theirs + "ssl.verify",
+                        Outcome.SAME,
+                        BACKEND + "ca",
+                        "certificates of servers are always checked",
+                        (mapper, setting) -> mapper.access().verify(setting)),
+                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
+                none(theirs + "*", "not configurable"));
+    }
+
+    /** A database; the backend is an extension. */
+    private static List<Rule<EmqxMapper>> sql(String theirs, String query) {
+        List<Rule<EmqxMapper>> rules = new ArrayList<>(List.of(
+                same(theirs + (theirs.startsWith(AUTHN) ? "mechanism" : "type"), "access.chain", taken()),
+                same(theirs + "enable", "access.chain", taken()),
+                new Rule<>(
+                        theirs + "backend",
+                        Outcome.SAME,
+                        BACKEND + "type",
+                        "`sql`, an extension; MariaDB and MySQL need their driver beside it",
+                        taken()),
+                same(
+                        theirs + "server",
+                        BACKEND + "url",
+                        (mapper, setting) -> mapper.access().database(setting)),
+                same(theirs + "database", BACKEND + "url", taken()),
+                same(theirs + "username", BACKEND + "username", backend("username", text())),
+                new Rule<>(
+                        theirs + "password",
+                        Outcome.SAME,
+                        BACKEND + "password-file",
+                        "written to a file for its owner only",
+                        (mapper, setting) -> mapper.access().password(setting, "password-file")),
+                new Rule<>(
+                        theirs + "query",
+                        Outcome.SAME,
+                        BACKEND + query,
+                        "placeholders become bind parameters, without quotes",
+                        backend(query, EmqxBackendCheck::statement)),
+                same(theirs + "query_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
+                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
+                same(theirs + "ssl.enable", BACKEND + "url", taken()),
+                same(theirs + "ssl.cacertfile", BACKEND + "url", taken()),
+                same(theirs + "ssl.verify", BACKEND + "url", taken()),
+                none(theirs + "ssl.*", "set the properties of the driver in url"),
+                none(theirs + "*", "not configurable")));
+        if (theirs.startsWith(AUTHN)) {
+            for (String key : List.of("name", "salt_position", "mac_fun", "iterations", "dk_length")) {
+                String ours = "hash." + key.replace('_', '-');
+                rules.add(same(
+                        theirs + "password_hash_algorithm." + key,
+                        BACKEND + ours,
+                        (mapper, setting) -> mapper.access().hash(setting, ours)));
+            }
+            rules.add(none(
+                    theirs + "password_hash_algorithm.*", "for new passwords only, which the broker does not make"));
+        }
+        return rules;
+    }
+
+    /** A directory; the backend is an extension. */
+    private static List<Rule<EmqxMapper>> ldap(String theirs) {
+        return List.of(
+                same(theirs + (theirs.startsWith(AUTHN) ? "mechanism" : "type"), "access.chain", taken()),
+                same(theirs + "enable", "access.chain", taken()),
+                new Rule<>(
+                        theirs + "backend",
+                        Outcome.SAME,
+                        BACKEND + "type",
+                        "an extension: put smqtt-access-ldap into lib/ext",
+                        taken()),
+                same(
+                        theirs + "server",
+                        BACKEND + "url",
+                        (mapper, setting) -> mapper.access().directory(setting)),
+                same(theirs + "username", BACKEND + "bind-dn", backend("bind-dn", text())),
+                new Rule<>(
+                        theirs + "password",
+                        Outcome.SAME,
+                        BACKEND + "bind-password-file",
+                        "written to a file for its owner only",
+                        (mapper, setting) -> mapper.access().password(setting, "bind-password-file")),
+                same(theirs + "base_dn", BACKEND + "base-dn", backend("base-dn", text())),
+                same(theirs + "filter", BACKEND + "filter", backend("filter", text())),
+                same(theirs + "method.type", BACKEND + "method", backend("method", text())),
+                same(theirs + "method.bind_password", BACKEND + "method", taken()),
+                same(
+                        theirs + "method.password_attribute",
+                        BACKEND + "password-attribute",
+                        backend("password-attribute", text())),
+                same(
+                        theirs + "method.is_superuser_attribute",
+                        BACKEND + "superuser-attribute",
+                        backend("superuser-attribute", text())),
+                same(theirs + "publish_attribute", BACKEND + "publish-attribute", backend("publish-attribute", text())),
+                same(
+                        theirs + "subscribe_attribute",
+                        BACKEND + "subscribe-attribute",
+                        backend("subscribe-attribute", text())),
+                same(theirs + "all_attribute", BACKEND + "all-attribute", backend("all-attribute", text())),
+                same(theirs + "acl_rule_attribute", BACKEND + "rule-attribute", backend("rule-attribute", text())),
+                same(theirs + "query_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
+                same(theirs + "request_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
+                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
+                same(theirs + "ssl.enable", BACKEND + "url", taken()),
                 same(
                         theirs + "ssl.cacertfile",
                         BACKEND + "ca",

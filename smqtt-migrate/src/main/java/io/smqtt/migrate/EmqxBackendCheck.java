@@ -2,6 +2,7 @@
 package io.smqtt.migrate;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +16,7 @@ final class EmqxBackendCheck {
 
     private static final int SECRET_BYTES = 32;
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([^}]*)}?");
+    private static final Pattern QUOTED_PLACEHOLDER = Pattern.compile("'(\\$\\{[^}']*})'");
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
     private static final Pattern SERVER = Pattern.compile("(?i)https?://[^/?@$\\s]+([/?].*)?");
     private static final Set<String> CLIENT =
@@ -54,6 +56,8 @@ final class EmqxBackendCheck {
         return switch (kind) {
             case "http" -> http(block, USER);
             case "jwt" -> jwt(block);
+            case "ldap" -> ldap(block);
+            case "mysql", "postgresql" -> sql(block);
             case "built_in_database", "scram" -> null;
             default -> "there is no backend " + kind + "; clients that only it knows are refused";
         };
@@ -67,6 +71,8 @@ final class EmqxBackendCheck {
         }
         return switch (kind) {
             case "http" -> http(block, TOPIC);
+            case "ldap" -> ldap(block);
+            case "mysql", "postgresql" -> sql(block);
             case "file" -> null;
             default -> "there is no backend " + kind + " for rules; write them to access.acl-file";
         };
@@ -113,6 +119,79 @@ final class EmqxBackendCheck {
             }
         }
         return placeholders(List.of(block + ".verify_claims"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
+    }
+
+    private @Nullable String ldap(String block) {
+        String method = keys.text(block + ".method.type", "bind");
+        String password = keys.text(block + ".method.bind_password", "${password}");
+        if (directories(keys.text(block + ".server", ""), false).isEmpty()
+                || keys.get(block + ".base_dn") == null
+                || !(method.equals("bind") || method.equals("hash"))
+                || !password.equals("${password}")) {
+            return "it needs server as host:port, base_dn, and the method bind with the password of the client, or hash";
+        }
+        if (!(keys.text(block + ".base_dn", "") + keys.text(block + ".filter", "")).contains("${")) {
+            return "neither base_dn nor filter has a placeholder, so that all clients would be the same entry";
+        }
+        return placeholders(
+                List.of(block + ".base_dn", block + ".filter"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
+    }
+
+    private @Nullable String sql(String block) {
+        OldSetting query = keys.get(block + ".query");
+        String database = keys.text(block + ".database", "");
+        if (BridgeEntry.address(keys.text(block + ".server", ""), 1) == null
+                || !NAME.matcher(database).matches()
+                || query == null) {
+            return "it needs server as host:port, database and query";
+        }
+        String statement = statement(query);
+        if (statement.indexOf('?') >= 0
+                || statement.contains("--")
+                || statement.contains("/*")
+                || quotesPlaceholder(statement)) {
+            return "its query has a question mark, a comment, or a placeholder in quotes";
+        }
+        return placeholders(List.of(block + ".query"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
+    }
+
+    private static boolean quotesPlaceholder(String statement) {
+        char quote = 0;
+        for (int i = 0; i < statement.length(); i++) {
+            char c = statement.charAt(i);
+            if (quote == 0 && (c == '\'' || c == '"')) {
+                quote = c;
+            } else if (c == quote) {
+                quote = 0;
+            } else if (quote != 0 && statement.startsWith("${", i)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A statement whose placeholders are not in quotes, since they become bind parameters. */
+    static String statement(OldSetting query) {
+        return QUOTED_PLACEHOLDER
+                .matcher(query.value().replaceAll("\\s+", " ").strip())
+                .replaceAll("$1");
+    }
+
+    static String statement(Draft draft, OldSetting query) {
+        return statement(query);
+    }
+
+    /** The URLs of directories; empty if one of them is no host and port. */
+    static String directories(String servers, boolean secure) {
+        List<String> urls = new ArrayList<>();
+        for (String server : servers.split(",", -1)) {
+            String address = BridgeEntry.address(server.strip(), secure ? 636 : 389);
+            if (address == null) {
+                return "";
+            }
+            urls.add((secure ? "ldaps://" : "ldap://") + address);
+        }
+        return String.join(",", urls);
     }
 
     private int bytes(String block, OldSetting secret) {

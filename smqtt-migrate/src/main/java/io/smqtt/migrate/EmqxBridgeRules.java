@@ -31,7 +31,7 @@ final class EmqxBridgeRules {
                 differs(
                         "actions.mqtt.<name>.parameters.topic",
                         BRIDGE + "topics",
-                        "with a rule that has only FROM; the name may have a prefix before ${topic}",
+                        "with a rule that has only FROM; the only placeholder is ${topic}",
                         taken()),
                 same("actions.mqtt.<name>.parameters.qos", BRIDGE + "topics", taken()),
                 none("actions.mqtt.<name>.parameters.*", "payload and retain flag are forwarded as they are"),
@@ -78,24 +78,26 @@ final class EmqxBridgeRules {
                 same(theirs + "bridge_mode", BRIDGE + "try-private", taken()),
                 same(theirs + "reconnect_interval", BRIDGE + "min-delay", taken()),
                 same(theirs + "egress.local.topic", BRIDGE + "topics", taken()),
-                differs(
-                        theirs + "egress.remote.topic",
-                        BRIDGE + "topics",
-                        "the name may have a prefix before ${topic}",
-                        taken()),
+                differs(theirs + "egress.remote.topic", BRIDGE + "topics", "the only placeholder is ${topic}", taken()),
                 same(theirs + "egress.remote.qos", BRIDGE + "topics", taken()),
                 none(theirs + "egress.remote.*", "payload and retain flag are forwarded as they are"),
                 none(theirs + "egress.*", ONE),
                 same(theirs + "ingress.remote.topic", BRIDGE + "topics", taken()),
                 same(theirs + "ingress.remote.qos", BRIDGE + "topics", taken()),
-                differs(
-                        theirs + "ingress.local.topic",
-                        BRIDGE + "topics",
-                        "the name may have a prefix before ${topic}",
-                        taken()),
+                differs(theirs + "ingress.local.topic", BRIDGE + "topics", "the only placeholder is ${topic}", taken()),
                 none(theirs + "ingress.local.*", "payload and retain flag are forwarded as they are"),
                 none(theirs + "ingress.*", ONE),
-                none(theirs + "ssl.*", "TLS is off here"),
+                same(theirs + "ssl.enable", BRIDGE + "addresses", taken()),
+                same(theirs + "ssl.cacertfile", BRIDGE + "tls.ca", taken()),
+                same(theirs + "ssl.certfile", BRIDGE + "tls.certificate", taken()),
+                same(theirs + "ssl.keyfile", BRIDGE + "tls.key", taken()),
+                new Rule<>(
+                        theirs + "ssl.verify",
+                        Outcome.SAME,
+                        BRIDGE + "tls.ca",
+                        "the certificate of the other broker is always checked",
+                        taken()),
+                none(theirs + "ssl.*", "not configurable: TLS 1.2 and 1.3 with forward secrecy"),
                 none(theirs + "*", ONE));
     }
 }

@@ -31,21 +31,22 @@ final class EmqxBridges {
      * What is forwarded.
      *
      * @param from the key that it comes from
-     * @param filter the filter without prefixes, or empty
-     * @param local the prefix here
-     * @param remote the prefix at the other broker
+     * @param filter the filter
+     * @param name the name there or here; with <code>${topic}</code>
      */
-    private record Forward(OldSetting from, String filter, String direction, String qos, String local, String remote) {}
+    private record Forward(OldSetting from, String filter, String direction, String qos, String name) {}
 
     private final Draft draft;
     private final EmqxKeys keys;
+    private final EmqxPaths paths;
     private final Map<String, List<Forward>> forwards = new LinkedHashMap<>();
     private final Map<String, String> reasons = new HashMap<>();
     private final Set<String> used = new HashSet<>();
 
-    EmqxBridges(Draft draft, EmqxKeys keys) {
+    EmqxBridges(Draft draft, EmqxKeys keys, EmqxPaths paths) {
         this.draft = draft;
         this.keys = keys;
+        this.paths = paths;
         keys.blocks("bridges.mqtt").forEach(this::bridge);
         keys.blocks("connectors.mqtt").forEach(block -> forwards.put(block, new ArrayList<>()));
         keys.blocks("rule_engine.rules").forEach(this::rule);
@@ -75,9 +76,6 @@ final class EmqxBridges {
         if (!keys.isOn(block)) {
             return "it is off in the file";
         }
-        if (keys.text(block + ".ssl.enable", "false").equals("true")) {
-            return "TLS of bridges is not migrated; write bridges.<name>, so that nothing is sent in clear text";
-        }
         if (BridgeEntry.address(keys.text(block + ".server", ""), PORT) == null) {
             return "its server must be host:port";
         }
@@ -106,18 +104,9 @@ final class EmqxBridges {
         forwards.put(block, list);
     }
 
-    /** A topic with a new name: itself, with a prefix, or another name for a topic without wildcards. */
+    /** A topic with a new name. */
     private static List<Forward> forward(OldSetting from, String filter, String name, String direction, String qos) {
-        String highest = qos.matches("[012]") ? qos : "2";
-        boolean out = direction.equals("out");
-        if (name.endsWith(TOPIC) && name.indexOf("${") == name.length() - TOPIC.length()) {
-            String prefix = name.substring(0, name.length() - TOPIC.length());
-            return List.of(new Forward(from, filter, direction, highest, out ? "" : prefix, out ? prefix : ""));
-        }
-        boolean plain = filter.indexOf('+') < 0 && filter.indexOf('#') < 0 && !name.contains("${");
-        return plain
-                ? List.of(new Forward(from, "", direction, highest, out ? filter : name, out ? name : filter))
-                : List.of();
+        return List.of(new Forward(from, filter, direction, qos.matches("[012]") ? qos : "2", name));
     }
 
     /** A rule that forwards messages unchanged, to actions, or from a source. */
@@ -152,7 +141,7 @@ final class EmqxBridges {
             }
             for (String topic : topics) {
                 List<Forward> made = forward(sql, topic, name, "out", keys.text(target + ".parameters.qos", "1"));
-                if (made.isEmpty() || topic.startsWith("$")) {
+                if (topic.startsWith("$")) {
                     return;
                 }
                 steps.add(() -> list.addAll(made));
@@ -180,15 +169,21 @@ final class EmqxBridges {
                 keys.text(action + ".args.topic", TOPIC),
                 "in",
                 keys.text(from + ".parameters.qos", "1"));
-        if (!made.isEmpty()) {
-            list.addAll(made);
-            used.add(block);
-            used.add(from);
-        }
+        list.addAll(made);
+        used.add(block);
+        used.add(from);
     }
 
     private static boolean add(BridgeEntry entry, Forward forward) {
-        return entry.topic(forward.from, forward.filter, forward.direction, forward.qos, forward.local, forward.remote);
+        String name = forward.name;
+        boolean prefixed = name.endsWith(TOPIC) && name.indexOf("${") == name.length() - TOPIC.length();
+        if (!prefixed) {
+            return entry.named(forward.from, forward.filter, forward.direction, forward.qos, name);
+        }
+        String prefix = name.substring(0, name.length() - TOPIC.length());
+        boolean out = forward.direction.equals("out");
+        return entry.topic(
+                forward.from, forward.filter, forward.direction, forward.qos, out ? "" : prefix, out ? prefix : "");
     }
 
     /** Writes all bridges. */
@@ -214,7 +209,14 @@ final class EmqxBridges {
         if (server == null || address == null) {
             return;
         }
-        draft.set(entry.key("addresses"), address, server);
+        boolean secure = keys.text(block + ".ssl.enable", "false").equals("true");
+        draft.set(entry.key("addresses"), (secure ? "mqtts://" : "") + address, server);
+        if (secure) {
+            path(block, "ssl.cacertfile", entry.key("tls.ca"));
+            path(block, "ssl.certfile", entry.key("tls.certificate"));
+            path(block, "ssl.keyfile", entry.key("tls.key"));
+            verify(block, entry);
+        }
         for (Forward forward : list) {
             if (!add(entry, forward)) {
                 draft.note(
@@ -247,6 +249,28 @@ final class EmqxBridges {
         draft.set(entry.key("version"), version.equals("v5") ? "5" : "3.1.1", setting);
         if (version.equals("v3")) {
             draft.note(setting, Outcome.DIFFERENT, entry.key("version") + ": MQTT 3.1 is not spoken to other brokers");
+        }
+    }
+
+    private void path(String block, String theirs, String ours) {
+        OldSetting setting = keys.get(block + "." + theirs);
+        if (setting != null && EmqxPaths.isPem(setting)) {
+            draft.note(
+                    setting,
+                    Outcome.NONE,
+                    "is the text of a certificate or key; write it to a file, and name that in " + ours);
+        } else if (setting != null) {
+            draft.set(ours, paths.of(setting), setting);
+        }
+    }
+
+    private void verify(String block, BridgeEntry entry) {
+        OldSetting setting = keys.get(block + ".ssl.verify");
+        if (setting != null && !setting.value().strip().equals("verify_peer")) {
+            draft.note(
+                    setting,
+                    Outcome.DIFFERENT,
+                    entry.key("tls.ca") + ": the certificate of the other broker is checked; name its authority");
         }
     }
 

@@ -38,7 +38,7 @@ final class EmqxMapper {
         listeners = new EmqxListeners(draft, keys, paths);
         access = new EmqxAccess(draft, keys, paths);
         acl = new EmqxAcl(draft);
-        bridges = new EmqxBridges(draft, keys);
+        bridges = new EmqxBridges(draft, keys, paths);
     }
 
     static Draft map(OldFile file) {

@@ -103,8 +103,26 @@ final class GoAuth {
             none(
                     "auth_opt_jwt_*",
                     "tokens with a secret only: the token is the user name, and its acl claim has the rules"),
-            none("auth_opt_pg_*", NO_BACKEND),
-            none("auth_opt_mysql_*", NO_BACKEND),
+            same("auth_opt_pg_host", "access.backends.<name>.url", taken()),
+            same("auth_opt_pg_port", "access.backends.<name>.url", taken()),
+            same("auth_opt_pg_dbname", "access.backends.<name>.url", taken()),
+            same("auth_opt_pg_sslmode", "access.backends.<name>.url", taken()),
+            same("auth_opt_pg_sslrootcert", "access.backends.<name>.url", taken()),
+            same("auth_opt_pg_user", "access.backends.<name>.username", taken()),
+            fileRule("auth_opt_pg_password"),
+            same("auth_opt_pg_userquery", "access.backends.<name>.userquery", taken()),
+            same("auth_opt_pg_superquery", "access.backends.<name>.superquery", taken()),
+            same("auth_opt_pg_aclquery", "access.backends.<name>.aclquery", taken()),
+            none("auth_opt_pg_*", "not configurable, or a property of the driver in url"),
+            same("auth_opt_mysql_host", "access.backends.<name>.url", taken()),
+            same("auth_opt_mysql_port", "access.backends.<name>.url", taken()),
+            same("auth_opt_mysql_dbname", "access.backends.<name>.url", taken()),
+            same("auth_opt_mysql_user", "access.backends.<name>.username", taken()),
+            fileRule("auth_opt_mysql_password"),
+            same("auth_opt_mysql_userquery", "access.backends.<name>.userquery", taken()),
+            same("auth_opt_mysql_superquery", "access.backends.<name>.superquery", taken()),
+            same("auth_opt_mysql_aclquery", "access.backends.<name>.aclquery", taken()),
+            none("auth_opt_mysql_*", "not configurable, or a property of the driver in url"),
             none("auth_opt_sqlite_*", NO_BACKEND),
             none("auth_opt_redis_*", NO_BACKEND),
             none("auth_opt_mongo_*", NO_BACKEND),
@@ -126,6 +144,15 @@ final class GoAuth {
 
     private static BiConsumer<GoAuth, OldSetting> taken() {
         return (auth, setting) -> {};
+    }
+
+    private static Rule<GoAuth> fileRule(String key) {
+        return new Rule<>(
+                key,
+                Outcome.SAME,
+                "access.backends.<name>.password-file",
+                "written to a file for its owner only",
+                taken());
     }
 
     private static String option(OldSetting setting) {
@@ -187,6 +214,11 @@ final class GoAuth {
                         left.add(backend);
                     }
                 }
+                case "postgres", "mysql" -> {
+                    boolean usable = sql(from, backend);
+                    (usable ? chain : left).add(backend);
+                    decidesTopics |= usable && draft.has("access.backends." + backend + ".aclquery");
+                }
                 default -> left.add(backend);
             }
         }
@@ -215,6 +247,62 @@ final class GoAuth {
                 (tls ? "https://" : "http://") + text("http_host", "127.0.0.1") + (port.isEmpty() ? "" : ":" + port),
                 host);
         common("http", HTTP);
+    }
+
+    /** A database, with the statements of the plugin. */
+    private boolean sql(OldSetting from, String backend) {
+        boolean postgres = backend.equals("postgres");
+        String theirs = postgres ? "pg_" : "mysql_";
+        String prefix = "access.backends." + backend + ".";
+        String address = BridgeEntry.address(
+                text(theirs + "host", "localhost") + ":" + text(theirs + "port", postgres ? "5432" : "3306"), 1);
+        String database = text(theirs + "dbname", "");
+        boolean asks = options.containsKey(theirs + "userquery") || options.containsKey(theirs + "aclquery");
+        if (address == null || !database.matches("[A-Za-z0-9_-]{1,64}") || !asks) {
+            draft.note(from, Outcome.NONE, prefix + "url: needs host, port, dbname, and userquery or aclquery");
+            return false;
+        }
+        draft.set(prefix + "type", "sql", from);
+        draft.set(prefix + "style", "go-auth", from);
+        OldSetting host = options.getOrDefault(theirs + "host", from);
+        draft.set(
+                prefix + "url",
+                (postgres ? "jdbc:postgresql://" : "jdbc:mariadb://") + address + "/" + database
+                        + (postgres ? tls() : ""),
+                host);
+        copy(theirs + "user", prefix + "username");
+        for (String query : List.of("userquery", "superquery", "aclquery")) {
+            if (!query.equals("superquery")
+                    || !text("disable_superuser", "false").equals("true")) {
+                copy(theirs + query, prefix + query);
+            }
+        }
+        OldSetting password = options.get(theirs + "password");
+        if (password != null) {
+            draft.privateFile(prefix + "password-file", backend + ".password", password.value(), password);
+        }
+        draft.note(
+                from,
+                Outcome.DIFFERENT,
+                prefix + "type: an extension, lib/ext/sql" + (postgres ? "" : "; put the driver of MariaDB beside it"));
+        common(backend, prefix);
+        return true;
+    }
+
+    private String tls() {
+        String mode = text("pg_sslmode", "");
+        OldSetting authority = options.get("pg_sslrootcert");
+        boolean known =
+                List.of("disable", "require", "verify-ca", "verify-full").contains(mode);
+        return (known ? "?sslmode=" + mode : "")
+                + (known && authority != null ? "&sslrootcert=" + draft.path(authority) : "");
+    }
+
+    private void copy(String theirs, String ours) {
+        OldSetting setting = options.get(theirs);
+        if (setting != null) {
+            draft.set(ours, setting.value(), setting);
+        }
     }
 
     /** A token with a secret; the modes that ask a server or a database are not known here. */
@@ -253,6 +341,7 @@ final class GoAuth {
             }
             if (!checks.contains("superuser")) {
                 draft.drop(prefix + "superuser-uri");
+                draft.drop(prefix + "superquery");
             }
             draft.set(prefix + "checks", ours.isEmpty() ? "user" : String.join(",", ours), register);
         }

@@ -14,8 +14,6 @@ final class MosquittoBridgeRules {
     private static final String NO_LAZY = "a bridge connects when the broker starts, and stays connected";
     private static final String NO_LOCAL =
             "access rules do not apply to a bridge: it may do everything that clients may";
-    private static final String NO_STATE = "the state of a bridge is in the log";
-    private static final String NO_TLS = "TLS of bridges is not migrated: the bridge is written with enabled: false";
     private static final String NO_PSK = "pre-shared keys are not supported: the bridge is written with enabled: false";
     private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
 
@@ -58,28 +56,42 @@ final class MosquittoBridgeRules {
                 new Rule<>(
                         "start_type",
                         Outcome.SAME,
-                        "bridges.<name>.enabled",
+                        "bridges.<name>.start",
                         "`lazy` and `once` connect at once, too",
                         MosquittoBridgeRules::startType),
                 unguarded("local_username", NO_LOCAL),
                 none("local_password", NO_LOCAL),
                 none("local_clientid", "a bridge is the client $bridge/<name> here"),
                 none("local_cleansession", "the session here stays until session.max-expiry"),
-                none("notifications", NO_STATE),
-                none("notifications_local_only", NO_STATE),
-                none("notification_topic", NO_STATE),
-                bridgeTls("bridge_cafile"),
-                bridgeTls("bridge_capath"),
-                bridgeTls("bridge_certfile"),
-                bridgeTls("bridge_keyfile"),
-                bridgeTls("bridge_insecure"),
-                bridgeTls("bridge_alpn"),
-                bridgeTls("bridge_tls_use_os_certs"),
+                bridge("notifications", "notifications"),
+                bridge("notifications_local_only", "notifications"),
+                none("notification_topic", "the topic is $SYS/broker/connection/<client-id>/state"),
+                bridge("bridge_cafile", "tls.ca"),
+                bridge("bridge_certfile", "tls.certificate"),
+                bridge("bridge_keyfile", "tls.key"),
+                bridge("bridge_alpn", "tls.alpn"),
+                bridge("bridge_insecure", "tls.verify-host"),
+                differs(
+                        "bridge_tls_use_os_certs",
+                        "bridges.<name>.addresses",
+                        "TLS with the authorities of the Java runtime",
+                        MosquittoMapper::ofBridge),
+                new Rule<>(
+                        "bridge_capath",
+                        Outcome.NONE,
+                        "",
+                        "needs one file: concatenate the certificates of the directory; until tls.ca names it, the bridge is off",
+                        MosquittoMapper::ofBridge),
                 none("bridge_tls_version", NO_CIPHERS),
                 none("bridge_ciphers*", NO_CIPHERS),
                 none("bridge_identity", NO_PSK),
                 new Rule<>("bridge_psk", Outcome.NONE, "", NO_PSK, MosquittoMapper::ofBridge),
                 unguarded("bridge_require_ocsp", "revocation is not checked"),
+                differs(
+                        "bridge_max_packet_size",
+                        "bridges.<name>.max-payload-bytes",
+                        "the limit of payloads, not of packets; in both directions",
+                        MosquittoMapper::ofBridge),
                 none("bridge_bind_address", "the operating system chooses the address"),
                 none("bridge_outgoing_retain", "the retain flag stays; brokers without retained messages get none"),
                 none(
@@ -92,13 +104,10 @@ final class MosquittoBridgeRules {
         return same(key, "bridges.<name>." + ours, MosquittoMapper::ofBridge);
     }
 
-    private static Rule<MosquittoMapper> bridgeTls(String key) {
-        return new Rule<>(key, Outcome.NONE, "", NO_TLS, MosquittoMapper::ofBridge);
-    }
-
     private static void startType(MosquittoMapper mapper, OldSetting setting) {
-        if (!setting.value().equals("automatic")) {
-            mapper.draft().note(setting, Outcome.DIFFERENT, "bridges.<name>.enabled: " + NO_LAZY);
+        mapper.ofBridge(setting);
+        if (!setting.value().equals("automatic") && !setting.value().equals("manual")) {
+            mapper.draft().note(setting, Outcome.DIFFERENT, "bridges.<name>.start: " + NO_LAZY);
         }
     }
 }

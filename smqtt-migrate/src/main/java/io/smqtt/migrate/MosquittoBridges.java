@@ -78,12 +78,13 @@ final class MosquittoBridges {
      * Writes all bridges.
      *
      * @param queued the limit of queues in mosquitto, which holds for bridges, too; or null
+     * @param queuesQos0 whether QoS 0 messages are queued there; or null
      */
-    void write(@Nullable OldSetting queued) {
-        blocks.forEach(block -> write(block, queued));
+    void write(@Nullable OldSetting queued, @Nullable OldSetting queuesQos0) {
+        blocks.forEach(block -> write(block, queued, queuesQos0));
     }
 
-    private void write(Block block, @Nullable OldSetting queued) {
+    private void write(Block block, @Nullable OldSetting queued, @Nullable OldSetting queuesQos0) {
         String name = Draft.plain(block.origin.value());
         for (int i = 2; !names.add(name); i++) {
             name = Draft.plain(block.origin.value()) + "-" + i;
@@ -103,10 +104,11 @@ final class MosquittoBridges {
             draft.set(
                     entry.key("max-queued-messages"), String.valueOf(most <= 0 ? MANY : Math.min(MANY, most)), queued);
         }
-        boolean secure = block.keys.keySet().stream().anyMatch(TLS::contains);
-        if (secure || block.keys.containsKey("bridge_psk")) {
-            draft.set(entry.key("enabled"), "false", block.origin);
+        if (queuesQos0 != null) {
+            draft.set(entry.key("queue-qos0"), String.valueOf(draft.bool(queuesQos0)), queuesQos0);
         }
+        options(block, entry);
+        tls(block, entry);
         OldSetting password = block.keys.get("remote_password");
         if (password != null && !draft.get(entry.key("username")).isEmpty()) {
             draft.privateFile(entry.key("password-file"), "bridge-" + name + ".password", password.value(), password);
@@ -118,6 +120,55 @@ final class MosquittoBridges {
                     Outcome.NONE,
                     DEFAULT_PORT_NOTE + ": needs an address and a topic that can be forwarded");
         }
+    }
+
+    private void options(Block block, BridgeEntry entry) {
+        OldSetting start = block.keys.get("start_type");
+        if (start != null) {
+            draft.set(entry.key("start"), start.value().equals("manual") ? "manual" : "automatic", start);
+        }
+        OldSetting largest = block.keys.get("bridge_max_packet_size");
+        if (largest != null) {
+            long bytes = Math.max(0, Math.min(256L << 20, draft.number(largest)));
+            draft.set(entry.key("max-payload-bytes"), String.valueOf(bytes), largest);
+        }
+        OldSetting state = block.keys.get("notifications");
+        OldSetting local = block.keys.get("notifications_local_only");
+        if (state != null && !draft.bool(state)) {
+            draft.set(entry.key("notifications"), "none", state);
+        } else if (local != null && draft.bool(local)) {
+            draft.set(entry.key("notifications"), "local", local);
+        } else if (state != null) {
+            draft.set(entry.key("notifications"), "both", state);
+        } else {
+            draft.byDefault(entry.key("notifications"), "both", "mosquitto's default: notifications true");
+        }
+    }
+
+    private void tls(Block block, BridgeEntry entry) {
+        boolean directory = block.keys.containsKey("bridge_capath") && !block.keys.containsKey("bridge_cafile");
+        if (directory || block.keys.containsKey("bridge_psk")) {
+            draft.set(entry.key("enabled"), "false", block.origin);
+        }
+        path(block, "bridge_cafile", entry.key("tls.ca"));
+        path(block, "bridge_certfile", entry.key("tls.certificate"));
+        path(block, "bridge_keyfile", entry.key("tls.key"));
+        text(block, "bridge_alpn", entry.key("tls.alpn"));
+        OldSetting insecure = block.keys.get("bridge_insecure");
+        if (insecure != null && isSecure(block)) {
+            draft.set(entry.key("tls.verify-host"), String.valueOf(!draft.bool(insecure)), insecure);
+        }
+    }
+
+    private void path(Block block, String theirs, String ours) {
+        OldSetting setting = block.keys.get(theirs);
+        if (setting != null && !setting.value().isEmpty()) {
+            draft.set(ours, draft.path(setting), setting);
+        }
+    }
+
+    private static boolean isSecure(Block block) {
+        return block.keys.keySet().stream().anyMatch(TLS::contains);
     }
 
     private void addresses(Block block, BridgeEntry entry) {
@@ -132,7 +183,7 @@ final class MosquittoBridges {
                 draft.problem(setting, "must have host, host:port or several of them");
                 return;
             }
-            addresses.add(address);
+            addresses.add((isSecure(block) ? "mqtts://" : "") + address);
         }
         draft.set(entry.key("addresses"), String.join(",", addresses), setting);
     }

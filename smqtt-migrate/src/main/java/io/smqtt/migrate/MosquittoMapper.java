@@ -187,7 +187,10 @@ final class MosquittoMapper {
                             "persistent_client_expiration",
                             "session.max-expiry, session.default-expiry",
                             MosquittoMapper::expiration),
-                    same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
+                    same(
+                            "queue_qos0_messages",
+                            "session.queue-qos0, bridges.<name>.queue-qos0",
+                            MosquittoMapper::queuesQos0),
                     same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
                     none("max_inflight_bytes", "limits.max-total-queued-bytes includes messages in flight"),
                     same(
@@ -313,7 +316,7 @@ final class MosquittoMapper {
         boolean localOnly = !remote;
         new MosquittoListeners(draft, localOnly).bind(listeners);
         decideAccess(localOnly);
-        bridges.write(globals.get("max_queued_messages"));
+        bridges.write(globals.get("max_queued_messages"), globals.get("queue_qos0_messages"));
         draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
         draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
         draft.byDefault("session.default-expiry", NEVER, "mosquitto's default: sessions do not expire");
@@ -491,6 +494,11 @@ final class MosquittoMapper {
 
     private void queued(OldSetting setting) {
         number("limits.max-queued-messages", 100_000_000).accept(this, setting);
+        keepGlobal(setting);
+    }
+
+    private void queuesQos0(OldSetting setting) {
+        bool("session.queue-qos0").accept(this, setting);
         keepGlobal(setting);
     }
 

@@ -168,9 +168,8 @@ class EmqxMigrationTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "server = \"h:1883\", ssl.enable = true, egress { local.topic = a, remote.topic = b } | TLS of bridges",
                 "server = \"mqtt://h\", egress { local.topic = a, remote.topic = a } | its server must be host:port",
-                "server = h, egress { local.topic = \"a/#\", remote.topic = b } | it forwards nothing",
+                "server = h, egress { local.topic = \"a/#\", remote.topic = \"${clientid}\" } | it forwards nothing",
                 "server = h, egress { local.topic = a, remote { topic = a, payload = x } } | it forwards nothing",
                 "server = h, ingress { remote.topic = a } | it forwards nothing",
                 "server = h, enable = false | it is off in the file",
@@ -180,6 +179,99 @@ class EmqxMigrationTest {
 
         assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("bridges."));
         assertThat(migration.notes()).anyMatch(note -> note.contains("bridges.mqtt.b: not migrated; " + reason));
+    }
+
+    @Test
+    void bridgesWithTlsAndOtherNames() throws IOException {
+        assertThat(read("""
+                bridges.mqtt.b {
+                  server = "h:8883"
+                  ssl { enable = true, cacertfile = "ca.pem", verify = verify_peer }
+                  egress { local.topic = "a/#", remote { topic = "x/${topic}/y", qos = "${qos}" } }
+                  ingress { remote.topic = "c", local.topic = "d" }
+                }
+                """).settings("new"))
+                .containsEntry("bridges.b.addresses", "mqtts://h:8883")
+                .containsEntry("bridges.b.tls.ca", directory.resolve("ca.pem").toString())
+                .containsEntry("bridges.b.topics", "a/# out 2 => x/${topic}/y,c in 1 => d");
+    }
+
+    @Test
+    void databasesBecomeBackends() throws IOException {
+        Migration migration = read("""
+                authentication = [
+                  {
+                    mechanism = password_based, backend = postgresql
+                    server = "db:5432", database = mqtt, username = m, password = "s3cret"
+                    query = "SELECT password_hash, salt FROM mqtt_user WHERE username = '${username}' AND kind = 'x' LIMIT 1"
+                    password_hash_algorithm { name = pbkdf2, mac_fun = sha256, iterations = 4096, dk_length = 32, salt_position = suffix }
+                    ssl { enable = true, verify = verify_peer, cacertfile = "ca.pem" }
+                  }
+                  {
+                    mechanism = password_based, backend = mysql, server = db, database = mqtt
+                    query = "SELECT 1 FROM t WHERE a = ? AND b = ${username}"
+                  }
+                ]
+                authorization.sources = [{
+                  type = mysql, server = db, database = mqtt, pool_size = 4
+                  query = "SELECT permission, action, topic FROM mqtt_acl WHERE username = ${username}"
+                }]
+                """);
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "postgresql,mysql-acl")
+                .containsEntry("access.backends.postgresql.type", "sql")
+                .containsEntry(
+                        "access.backends.postgresql.url",
+                        "jdbc:postgresql://db:5432/mqtt?sslmode=verify-full&sslrootcert=" + directory.resolve("ca.pem"))
+                .containsEntry(
+                        "access.backends.postgresql.query",
+                        "SELECT password_hash, salt FROM mqtt_user WHERE username = ${username} AND kind = 'x' LIMIT 1")
+                .containsEntry("access.backends.postgresql.password-file", "new.postgresql.password")
+                .containsEntry("access.backends.postgresql.hash.name", "pbkdf2")
+                .containsEntry("access.backends.postgresql.hash.dk-length", "32")
+                .doesNotContainKey("access.backends.postgresql.hash.salt-position")
+                .containsEntry("access.backends.mysql-acl.url", "jdbc:mariadb://db:3306/mqtt")
+                .containsEntry("access.backends.mysql-acl.max-concurrent", "4")
+                .containsKey("access.backends.mysql-acl.acl-query");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("authentication[1]: not migrated; its query has a question mark"))
+                .noneMatch(note -> note.contains("s3cret"));
+    }
+
+    @Test
+    void directoriesBecomeBackends() throws IOException {
+        Migration migration = read("""
+                authentication = [{
+                  mechanism = password_based, backend = ldap
+                  server = "10.0.0.1:389, 10.0.0.2", username = "cn=reader,dc=x", password = "s3cret"
+                  base_dn = "uid=${username},ou=devices,dc=x", filter = "(objectClass=mqttUser)"
+                  method { type = hash, password_attribute = userPassword, is_superuser_attribute = isSuperuser }
+                  ssl { enable = true, cacertfile = "ca.pem" }
+                }]
+                authorization.sources = [{
+                  type = ldap, server = "10.0.0.1", base_dn = "uid=${username},ou=devices,dc=x", publish_attribute = pub
+                }]
+                """);
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "ldap,ldap-acl")
+                .containsEntry("access.backends.ldap.type", "ldap")
+                .containsEntry("access.backends.ldap.url", "ldaps://10.0.0.1:389,ldaps://10.0.0.2:636")
+                .containsEntry("access.backends.ldap.bind-dn", "cn=reader,dc=x")
+                .containsEntry("access.backends.ldap.bind-password-file", "new.ldap.password")
+                .containsEntry("access.backends.ldap.base-dn", "uid=${username},ou=devices,dc=x")
+                .containsEntry("access.backends.ldap.method", "hash")
+                .containsEntry(
+                        "access.backends.ldap.ca", directory.resolve("ca.pem").toString())
+                .containsEntry("access.backends.ldap-acl.url", "ldap://10.0.0.1:389")
+                .containsEntry("access.backends.ldap-acl.publish-attribute", "pub")
+                .containsEntry("access.backends.ldap-acl.checks", "acl");
+        assertThat(migration.notes()).noneMatch(note -> note.contains("s3cret"));
+        assertThat(read("authentication = { backend = ldap, server = h, base_dn = \"ou=x\" }")
+                        .settings("new")
+                        .keySet())
+                .noneMatch(key -> key.startsWith("access.backends."));
     }
 
     @Test

@@ -20,7 +20,7 @@ class GoAuthTest {
     void optionsBecomeAChain() throws IOException {
         Migration migration = read(
                 "auth_plugin /mosquitto/go-auth.so",
-                "auth_opt_backends files, http, postgres, jwt",
+                "auth_opt_backends files, http, mongo, jwt",
                 "auth_opt_check_prefix true",
                 "auth_opt_prefixes f, web, pg, token",
                 "auth_opt_files_password_path /etc/mosquitto/passwords",
@@ -39,8 +39,8 @@ class GoAuthTest {
                 "auth_opt_cache true",
                 "auth_opt_auth_cache_seconds 30",
                 "auth_opt_acl_cache_seconds 20",
-                "auth_opt_pg_host localhost",
-                "auth_opt_pg_password s3cret",
+                "auth_opt_mongo_host localhost",
+                "auth_opt_mongo_password s3cret",
                 "auth_opt_jwt_mode files",
                 "auth_opt_jwt_secret a s3cret of at least 32 characters",
                 "auth_opt_made_up 1");
@@ -65,9 +65,9 @@ class GoAuthTest {
                 .containsEntry("access.backends.jwt.secret-file", "new.jwt.secret")
                 .doesNotContainKey("access.backends.http.superuser-uri");
         assertThat(migration.notes())
-                .anyMatch(note -> note.startsWith("m.conf:2: auth_opt_backends: not migrated; left out: postgres"))
+                .anyMatch(note -> note.startsWith("m.conf:2: auth_opt_backends: not migrated; left out: mongo"))
                 .anyMatch(note -> note.startsWith("m.conf:10: auth_opt_http_verify_peer: differs"))
-                .anyMatch(note -> note.startsWith("m.conf:21: auth_opt_pg_host: not migrated"))
+                .anyMatch(note -> note.startsWith("m.conf:21: auth_opt_mongo_host: not migrated"))
                 .anyMatch(
                         note -> note.startsWith("m.conf:25: auth_opt_made_up: not migrated; it is not a known option"))
                 .noneMatch(note -> note.contains("s3cret"))
@@ -83,6 +83,34 @@ class GoAuthTest {
         assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("access.backends"));
         migration.writeAccessFiles(directory, "new", false);
         assertThat(directory.resolve("new.acl")).content().contains("without rules everything is denied");
+    }
+
+    @Test
+    void statementsOfThePluginAreKept() throws IOException {
+        Migration migration = read(
+                "auth_opt_backends postgres, mysql",
+                "auth_opt_pg_host db",
+                "auth_opt_pg_dbname mqtt",
+                "auth_opt_pg_user m",
+                "auth_opt_pg_password s3cret",
+                "auth_opt_pg_sslmode verify-full",
+                "auth_opt_pg_userquery select pw from users where name = $1",
+                "auth_opt_pg_superquery select count(*) from users where name = $1",
+                "auth_opt_pg_aclquery select topic from acls where name = $1 and rw >= $2",
+                "auth_opt_postgres_register user, acl");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "postgres")
+                .containsEntry("access.backends.postgres.type", "sql")
+                .containsEntry("access.backends.postgres.style", "go-auth")
+                .containsEntry("access.backends.postgres.url", "jdbc:postgresql://db:5432/mqtt?sslmode=verify-full")
+                .containsEntry("access.backends.postgres.username", "m")
+                .containsEntry("access.backends.postgres.password-file", "new.postgres.password")
+                .containsEntry("access.backends.postgres.userquery", "select pw from users where name = $1")
+                .doesNotContainKey("access.backends.postgres.superquery");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("access.backends.mysql.url: needs host, port, dbname"))
+                .anyMatch(note -> note.contains("left out: mysql"));
     }
 
     @Test

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MosquittoBridgesTest {
 
@@ -69,8 +70,9 @@ class MosquittoBridgesTest {
                 "a/b in | a/b in 0",
                 "a/+ both 2 x/ y/ | a/+ both 2 x/ y/",
                 "a/+ OUT 1 x/ | a/+ out 1 x/ \"\"",
-                "\"\" out 1 local/state remote/state | /state out 1 local remote",
-                "\"\" in 0 a a | a in 0",
+                "\"\" out 1 local/state remote/state | local/state out 1 => remote/state",
+                "\"\" in 0 here there | there in 0 => here",
+                "\"\" both 1 a b | a out 1 => b,b in 1 => a",
             })
     void formsOfTopics(String theirs, String ours) throws IOException {
         assertThat(read("connection c", "address h", "topic " + theirs).settings("new"))
@@ -82,7 +84,7 @@ class MosquittoBridgesTest {
             delimiter = '|',
             quoteCharacter = '\'',
             value = {
-                "\"\" out 1 local remote/x | 3: topic: not migrated; bridges.<name>.topics: cannot be written",
+                "\"\" out 1 local/# remote | 3: topic: not migrated; bridges.<name>.topics: cannot be written",
                 "a sideways | 3: topic: not migrated",
                 "a/#/b out | 3: topic: not migrated",
                 "a out 3 | 3: topic: not migrated",
@@ -98,12 +100,51 @@ class MosquittoBridgesTest {
     }
 
     @Test
-    void withTlsNothingIsSentInClearText() throws IOException {
-        Migration migration = read("connection c", "address h:8883", "topic # out", "bridge_cafile ca.pem");
+    void tlsStaysTls() throws IOException {
+        Migration migration = read(
+                "connection c",
+                "address h:8883",
+                "topic # out",
+                "bridge_cafile ca.pem",
+                "bridge_certfile c.pem",
+                "bridge_keyfile k.pem",
+                "bridge_alpn mqtt",
+                "bridge_insecure true");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("bridges.c.addresses", "mqtts://h:8883")
+                .containsEntry("bridges.c.tls.ca", directory.resolve("ca.pem").toString())
+                .containsEntry(
+                        "bridges.c.tls.certificate", directory.resolve("c.pem").toString())
+                .containsEntry("bridges.c.tls.key", directory.resolve("k.pem").toString())
+                .containsEntry("bridges.c.tls.alpn", "mqtt")
+                .containsEntry("bridges.c.tls.verify-host", "false")
+                .doesNotContainKey("bridges.c.enabled");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bridge_capath /etc/ssl/certs", "bridge_psk 00"})
+    void withoutWhatSecuredTheConnectionNothingIsSent(String line) throws IOException {
+        Migration migration = read("connection c", "address h", "topic # out", line);
 
         assertThat(migration.settings("new")).containsEntry("bridges.c.enabled", "false");
         assertThat(migration.notes())
-                .anyMatch(note -> note.startsWith("m.conf:4: bridge_cafile: not migrated; TLS of bridges"));
+                .anyMatch(note -> note.startsWith("m.conf:4: " + line.split(" ")[0] + ": not migrated"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "start_type manual,start,manual",
+        "start_type lazy,start,automatic",
+        "notifications false,notifications,none",
+        "notifications_local_only true,notifications,local",
+        "round_robin true,notifications,both",
+        "bridge_max_packet_size 1000,max-payload-bytes,1000",
+        "queue_qos0_messages true,queue-qos0,true"
+    })
+    void optionsOfBridges(String line, String key, String value) throws IOException {
+        assertThat(read("connection c", "address h", "topic # out", line).settings("new"))
+                .containsEntry("bridges.c." + key, value);
     }
 
     private Migration read(String... lines) throws IOException {
