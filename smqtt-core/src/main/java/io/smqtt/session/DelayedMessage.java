@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message that is published later. Ordered by its time; of the same time, by its arrival. Immutable.
@@ -29,7 +30,7 @@ public record DelayedMessage(long sequence, ApplicationMessage message, int dela
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof DelayedMessage message && message.sequence == sequence;
     }
 

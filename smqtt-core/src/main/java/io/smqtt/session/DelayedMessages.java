@@ -478,6 +478,7 @@ public final class DelayedMessages {
                 : new DueTicket(
                         known.of(owner),
                         known.waits(),
+                        known.of(owner).isStable(),
                         writer -> writer.removeMessage(queue.get(), due.sequence()),
                         kept -> settled(due, kept));
     }

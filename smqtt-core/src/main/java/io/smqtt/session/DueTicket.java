@@ -18,6 +18,7 @@ final class DueTicket extends HeldTicket {
 
     private final StoreLoop loop;
     private final boolean waits;
+    private final boolean stable;
     private final Consumer<StoreWriter> removal;
     private final CommitCallback done;
 
@@ -29,13 +30,15 @@ final class DueTicket extends HeldTicket {
      *
      * @param loop the event loop that routes the message
      * @param waits whether acknowledgements wait for the store
+     * @param stable whether stable storage is required
      * @param removal removes the message from the store
      * @param done called on that event loop with the outcome
      */
-    DueTicket(StoreLoop loop, boolean waits, Consumer<StoreWriter> removal, CommitCallback done) {
+    DueTicket(StoreLoop loop, boolean waits, boolean stable, Consumer<StoreWriter> removal, CommitCallback done) {
         super(1);
         this.loop = loop;
         this.waits = waits;
+        this.stable = stable;
         this.removal = removal;
         this.done = done;
     }
@@ -47,7 +50,7 @@ final class DueTicket extends HeldTicket {
 
     @Override
     public boolean wantsStable() {
-        return loop.isStable();
+        return stable;
     }
 
     @Override
@@ -76,7 +79,7 @@ final class DueTicket extends HeldTicket {
         StoreWriter writer = loop.writer();
         operations().forEach(operation -> operation.submit(writer));
         removal.accept(writer);
-        loop.await((CommitCallback) this::settle, loop.isStable());
+        loop.await((CommitCallback) this::settle, stable);
     }
 
     @OnEventLoop
