@@ -195,8 +195,10 @@ final class EmqxAccess {
         String mode = postgres
                 ? (checks ? "?sslmode=verify-full" : "?sslmode=require")
                 : checks ? "?sslMode=verify-full" : "?sslMode=trust";
-        boolean file = checks && authority != null && !EmqxPaths.isPem(authority);
-        return mode + (file ? (postgres ? "&sslrootcert=" : "&serverSslCert=") + paths.of(authority) : "");
+        if (authority == null || !checks || EmqxPaths.isPem(authority)) {
+            return mode;
+        }
+        return mode + (postgres ? "&sslrootcert=" : "&serverSslCert=") + paths.of(authority);
     }
 
     /** How passwords are stored; each parameter belongs to some algorithms only. */

@@ -142,7 +142,8 @@ final class GoAuth {
         this.backends = words(text("backends", ""));
     }
 
-    private static BiConsumer<GoAuth, OldSetting> taken() {
+    /** A value that is written together with others. */
+    static BiConsumer<GoAuth, OldSetting> taken() {
         return (auth, setting) -> {};
     }
 

@@ -177,7 +177,7 @@ final class MosquittoBridges {
             return;
         }
         List<String> addresses = new ArrayList<>();
-        for (String word : setting.value().split("\\s+")) {
+        for (String word : setting.value().split("\\s+", -1)) {
             String address = BridgeEntry.address(word, PORT);
             if (address == null) {
                 draft.problem(setting, "must have host, host:port or several of them");
@@ -189,7 +189,7 @@ final class MosquittoBridges {
     }
 
     private void topic(OldSetting setting, BridgeEntry entry) {
-        String[] words = setting.value().split("\\s+");
+        String[] words = setting.value().split("\\s+", -1);
         String direction = words.length > 1 ? words[1].toLowerCase(Locale.ROOT) : "out";
         boolean known = List.of("out", "in", "both").contains(direction) && words.length <= 5;
         String local = prefix(words, 3);
@@ -254,7 +254,7 @@ final class MosquittoBridges {
         if (setting == null) {
             return;
         }
-        String[] words = setting.value().split("\\s+");
+        String[] words = setting.value().split("\\s+", -1);
         long first = draft.number(new OldSetting(setting.key(), words[0], setting.where()));
         long longest =
                 words.length > 1 ? draft.number(new OldSetting(setting.key(), words[1], setting.where())) : first;
