@@ -53,7 +53,8 @@ final class SqlServer implements AutoCloseable {
         pool.setMaximumPoolSize(size);
         pool.setMinimumIdle(1);
         pool.setInitializationFailTimeout(-1); // the broker starts also while the database is down
-        pool.setConnectionTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis()));
+        // a part of the time, so that the reason is reported before nobody waits any more
+        pool.setConnectionTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis() * 3 / 4));
         pool.setValidationTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis() / 2));
         dialect.properties(timeout).forEach(pool::addDataSourceProperty);
         threads = Schedulers.newBoundedElastic(
@@ -72,10 +73,25 @@ final class SqlServer implements AutoCloseable {
     Mono<List<SqlRow>> rows(SqlStatement statement, TemplateValues client, int maximumRows) {
         List<@Nullable String> values = statement.values(client);
         return Mono.fromCallable(() -> ask(statement.text(), values, maximumRows))
-                .subscribeOn(threads);
+                .subscribeOn(threads)
+                .flatMap(Answer::result);
     }
 
-    private List<SqlRow> ask(String text, List<@Nullable String> values, int maximumRows) throws SqlFailedException {
+    /**
+     * Rows or a failure. A failure is a value until it leaves the thread: an error is logged if it comes when nobody waits any more.
+     *
+     * @param rows empty after a failure
+     * @param failure null if there are rows
+     */
+    private record Answer(List<SqlRow> rows, @Nullable SqlFailedException failure) {
+
+        Mono<List<SqlRow>> result() {
+            SqlFailedException failed = failure;
+            return failed == null ? Mono.just(rows) : Mono.error(failed);
+        }
+    }
+
+    private Answer ask(String text, List<@Nullable String> values, int maximumRows) {
         try (Connection connection = pool.getConnection();
                 PreparedStatement prepared = connection.prepareStatement(text)) {
             prepared.setQueryTimeout(timeoutSeconds);
@@ -84,10 +100,10 @@ final class SqlServer implements AutoCloseable {
                 prepared.setString(i + 1, values.get(i));
             }
             try (ResultSet result = prepared.executeQuery()) {
-                return SqlRow.read(result);
+                return new Answer(SqlRow.read(result), null);
             }
         } catch (SQLException e) {
-            throw new SqlFailedException(e);
+            return new Answer(List.of(), new SqlFailedException(e));
         }
     }
 
