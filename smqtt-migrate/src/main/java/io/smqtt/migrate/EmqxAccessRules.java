@@ -31,6 +31,7 @@ final class EmqxAccessRules {
 
     static List<Rule<EmqxMapper>> all() {
         List<Rule<EmqxMapper>> all = new ArrayList<>();
+        all.add(same("authentication", "access.chain", taken()));
         all.addAll(http(AUTHN + "http.", ""));
         all.addAll(jwt(AUTHN + "jwt."));
         all.addAll(ldap(AUTHN + "ldap."));
@@ -49,6 +50,7 @@ final class EmqxAccessRules {
                 none(AUTHN + "*", "there is no such backend; clients that only it knows are refused"),
                 none("authentication_cache.*", "access.backends.<name>.cache-ttl, .refused-cache-ttl"),
                 none("authentication_settings.*", "access.backends.<name>.cache-ttl, .refused-cache-ttl"),
+                same(AUTHZ + "sources", "access.chain", taken()),
                 same(AUTHZ + "no_match", "access.acl-file", taken()),
                 new Rule<>(
                         AUTHZ + "deny_action",
