@@ -193,7 +193,7 @@ class CommandHelpTest {
             delimiter = '|',
             value = {
                 "config mig           | migrate",
-                "config migrate --from | smqtt mosquitto moquette",
+                "config migrate --from | smqtt mosquitto moquette emqx",
                 "start --profile      | small default large",
                 "help con             | config",
                 "help ex              | ext exit-codes",

@@ -37,7 +37,7 @@ class DataCommandTest {
     private static final String FORMAT = "{\"type\":\"format\",\"name\":\"smqtt-data\",\"version\":1}\n";
     private static final String END = "{\"type\":\"end\"}\n";
     private static final String SESSION =
-            "{\"type\":\"session\",\"session\":1,\"clientId\":\"c\",\"expirySeconds\":9,\"expiresInMillis\":9000}\n";
+            "{\"type\":\"session\",\"session\":1,\"clientId\":\"c\",\"expirySeconds\":3600,\"expiresInMillis\":3600000}\n";
 
     @TempDir
     Path directory;

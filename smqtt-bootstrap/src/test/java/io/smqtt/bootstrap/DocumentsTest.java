@@ -38,7 +38,8 @@ class DocumentsTest {
     private static final Pattern OTHERS_KEYS = Pattern.compile("(?m)^\\|[^|\n]*(?=\\|)");
 
     /** A file of the data directory, and a key of Spring Boot. */
-    private static final Set<String> NO_KEYS = Set.of("management.token", "management.endpoints.web.exposure.include");
+    private static final Set<String> NO_KEYS =
+            Set.of("management.token", "management.endpoints.web.exposure.include", "mqtt.schema");
 
     @TempDir
     Path directory;

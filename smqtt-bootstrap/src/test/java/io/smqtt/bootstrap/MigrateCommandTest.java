@@ -39,7 +39,7 @@ class MigrateCommandTest {
     private final List<BrokerConfig> started = new ArrayList<>();
 
     @ParameterizedTest
-    @ValueSource(strings = {"smqtt.yaml", "smqttx.yaml", "smqtt.properties", "moquette.conf", "emqx.conf"})
+    @ValueSource(strings = {"smqtt.yaml", "smqttx.yaml", "smqtt.properties", "moquette.conf"})
     void whatIsWrittenIsAConfigurationThatCanBeStarted(String sample) {
         String old = SAMPLES.resolve(sample).toString();
 
@@ -106,7 +106,7 @@ class MigrateCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"smqtt.yaml", "smqtt.properties", "moquette.conf", "emqx.conf"})
+    @ValueSource(strings = {"smqtt.yaml", "smqtt.properties", "moquette.conf"})
     void startOfAnOldFileSaysWhatToDoInstead(String sample) {
         String old = SAMPLES.resolve(sample).toString();
 
