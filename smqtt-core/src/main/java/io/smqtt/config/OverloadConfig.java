@@ -18,7 +18,7 @@ import java.time.Duration;
 public record OverloadConfig(
         @Setting("true") boolean enabled,
 
-        @Setting(value = "250ms", min = "0s", max = "1h", zero = "never")
+        @Setting(value = "2s", min = "0s", max = "1h", zero = "never")
         Duration maxLoopLag,
 
         @Setting(value = "85", min = "0", max = "99") int maxHeapPercent,

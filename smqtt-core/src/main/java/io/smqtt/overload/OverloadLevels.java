@@ -4,8 +4,14 @@ package io.smqtt.overload;
 import io.smqtt.config.OverloadConfig;
 import io.smqtt.overload.OverloadSignal.State;
 
-/** The rule by which the level rises and falls: one step at a time, each after its time. For one thread. */
+/**
+ * The rule by which the level rises and falls: one step at a time, each after its time. Between the thresholds it stays, but not for ever: it
+ * falls by a step after each {@value #PATIENCE} times the fall time in which nothing exceeds a threshold. For one thread.
+ */
 final class OverloadLevels {
+
+    /** So many fall times without anything above a threshold are calm enough. */
+    static final int PATIENCE = 6;
 
     private static final long NEVER = Long.MIN_VALUE;
 
@@ -14,6 +20,9 @@ final class OverloadLevels {
     private int level;
     private State state = State.CALM;
     private long sinceNanos = NEVER;
+
+    /** When something exceeded a threshold last, or the level changed. */
+    private long quietSinceNanos = NEVER;
 
     OverloadLevels(OverloadConfig config) {
         riseNanos = config.riseTime().toNanos();
@@ -26,14 +35,22 @@ final class OverloadLevels {
             state = worst;
             sinceNanos = nowNanos;
         }
+        if (worst == State.EXCEEDED || quietSinceNanos == NEVER) {
+            quietSinceNanos = nowNanos;
+        }
         long lasted = nowNanos - sinceNanos;
         if (worst == State.EXCEEDED && lasted >= riseNanos && level < Overload.HIGHEST) {
             level++;
             sinceNanos = nowNanos;
-        } else if (worst == State.CALM && lasted >= fallNanos && level > 0) {
+        } else if (level > 0 && (worst == State.CALM && lasted >= fallNanos || isQuiet(nowNanos))) {
             level--;
             sinceNanos = nowNanos;
+            quietSinceNanos = nowNanos;
         }
         return level;
+    }
+
+    private boolean isQuiet(long nowNanos) {
+        return nowNanos - quietSinceNanos >= PATIENCE * fallNanos;
     }
 }

@@ -44,9 +44,26 @@ class OverloadLevelsTest {
     }
 
     @Test
-    void betweenTheThresholdsTheLevelStays() {
+    void betweenTheThresholdsTheLevelFallsSlowly() {
         assertThat(after(State.EXCEEDED, "PT4S")).isEqualTo(2);
-        assertThat(after(State.RAISED, "PT10M")).isEqualTo(2);
+        assertThat(after(State.RAISED, "PT29.75S")).isEqualTo(2);
+        assertThat(after(State.RAISED, "PT0.25S")).isEqualTo(1);
+        assertThat(after(State.RAISED, "PT29.75S")).isEqualTo(1);
+        assertThat(after(State.RAISED, "PT0.25S")).isZero();
+    }
+
+    @Test
+    void aPeakBetweenTheThresholdsBeginsTheTimeAnew() {
+        assertThat(after(State.EXCEEDED, "PT4S")).isEqualTo(2);
+        for (int i = 0; i < 10; i++) {
+            assertThat(after(State.RAISED, "PT29S")).isEqualTo(2);
+            assertThat(after(State.EXCEEDED, "PT0.5S")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void calmMustLast() {
+        assertThat(after(State.EXCEEDED, "PT4S")).isEqualTo(2);
         assertThat(after(State.CALM, "PT4.75S")).isEqualTo(2);
         assertThat(after(State.RAISED, "PT0.25S")).isEqualTo(2);
         assertThat(after(State.CALM, "PT4.75S")).isEqualTo(2);

@@ -23,7 +23,9 @@ class OverloadWatchTest {
     private final List<LoopLag> lags =
             List.of(new LoopLag(first.eventLoop(), () -> nanos), new LoopLag(second.eventLoop(), () -> nanos));
     private final OverloadWatch watch = new OverloadWatch(
-            OverloadConfig.defaults(),
+            OverloadConfig.defaults().toBuilder()
+                    .maxLoopLag(Duration.ofMillis(250))
+                    .build(),
             new BrokerObserver() {
                 @Override
                 public void overloadChanged(int level, String cause) {

@@ -137,7 +137,7 @@ class OverloadIT {
 
     @Test
     void aLateEventLoopRaisesTheLevelsAndTheyFallAfterwards() throws Exception {
-        start("overload.max-heap-percent=0");
+        start("overload.max-heap-percent=0", "overload.max-loop-lag=250ms");
         RawClient flood = client("flood");
         RawClient reader = client("reader");
         reader.subscribe("flood", 0);
