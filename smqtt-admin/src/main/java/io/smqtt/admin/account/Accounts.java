@@ -306,9 +306,10 @@ public final class Accounts {
      *
      * @param key the key of the token
      * @param login the login
+     * @param quietly whether the other node was asked without a use of the token
      */
-    public void lend(String key, Lent login) {
-        tokens.lend(key, new Login(login.user(), login.passwordHash()));
+    public void lend(String key, Lent login, boolean quietly) {
+        tokens.lend(key, new Login(login.user(), login.passwordHash()), quietly);
     }
 
     /**

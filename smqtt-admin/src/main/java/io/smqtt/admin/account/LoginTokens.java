@@ -27,6 +27,9 @@ final class LoginTokens {
     private final Cache<String, Login> logins;
     private final Cache<String, Login> lent;
 
+    /** Those that the other node was asked for without a use: the next use must ask again, so that the other node counts it. */
+    private final Cache<String, Login> seen;
+
     /**
      * A login.
      *
@@ -42,7 +45,12 @@ final class LoginTokens {
                 .ticker(ticker::nanoTime)
                 .executor(Runnable::run)
                 .build();
-        lent = Caffeine.newBuilder()
+        lent = ofOthers(ticker);
+        seen = ofOthers(ticker);
+    }
+
+    private static Cache<String, Login> ofOthers(Ticker ticker) {
+        return Caffeine.newBuilder()
                 .maximumSize(MAXIMUM)
                 .expireAfterWrite(LENT)
                 .ticker(ticker::nanoTime)
@@ -76,7 +84,11 @@ final class LoginTokens {
     Login findQuietly(String token) {
         String key = key(token);
         Login own = own(key, true);
-        return own == null ? lent.getIfPresent(key) : own;
+        if (own != null) {
+            return own;
+        }
+        Login used = lent.getIfPresent(key);
+        return used == null ? seen.getIfPresent(key) : used;
     }
 
     /** The login that this node has made, by the key of its token; null if there is none. */
@@ -85,14 +97,15 @@ final class LoginTokens {
         return quietly ? logins.policy().getIfPresentQuietly(key) : logins.getIfPresent(key);
     }
 
-    /** Makes a login of another node known here for a while. */
-    void lend(String key, Login login) {
-        lent.put(key, login);
+    /** Makes a login of another node known here for a while, for uses or only for looks without a use. */
+    void lend(String key, Login login, boolean quietly) {
+        (quietly ? seen : lent).put(key, login);
     }
 
     /** Ends a login by the key of its token; false if there is none. */
     boolean end(String key) {
         lent.invalidate(key);
+        seen.invalidate(key);
         return logins.asMap().remove(key) != null;
     }
 }

@@ -148,7 +148,7 @@ public final class BridgeRoutes implements RouteGroup {
         all.put("type", "mqtt");
         all.put("name", name);
         all.put("enable", true);
-        if (states.size() > 1) {
+        if (states.size() > 1 && !states.contains("stopped")) {
             states.remove("standby"); // another node has it
         }
         all.put("status", states.size() == 1 ? states.first() : "inconsistent");
@@ -185,7 +185,11 @@ public final class BridgeRoutes implements RouteGroup {
         return calls.askAll(LIST, Map.of()).map(answers -> {
             Map<String, Object> found = merged(answers).get(name(request));
             if (found == null) {
-                throw missing().exception();
+                throw (answers.incomplete().isEmpty()
+                                ? missing()
+                                : Problem.unavailable(
+                                        "not found, and these nodes did not answer: " + answers.incomplete()))
+                        .exception();
             }
             if (!answers.incomplete().isEmpty()) {
                 found.put("incomplete", answers.incomplete());

@@ -7,11 +7,13 @@ import io.smqtt.admin.account.AccountCallers;
 import io.smqtt.admin.account.Accounts;
 import io.smqtt.admin.account.Callers;
 import io.smqtt.admin.account.Credentials;
+import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.thread.AnyThread;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +38,9 @@ public final class ClusterLogins {
 
     /** Maximum number of questions at a time: anybody can send tokens that are wrong. */
     private static final int MAX_ASKED = 32;
+
+    private static final Callers.Refusal BUSY = new Callers.Refusal(
+            503, "SERVICE_UNAVAILABLE", "the node of this login cannot be asked now; try again", Duration.ofSeconds(1));
 
     private final BrokerView view;
     private final Accounts accounts;
@@ -99,10 +104,19 @@ public final class ClusterLogins {
      * Ends a login on all nodes.
      *
      * @param token its token
-     * @return completes when the nodes that answer know it
+     * @return completes when the nodes that answer know it; fails if the one that has made it does not answer
      */
     Mono<Void> end(String token) {
-        return calls.askAll(END, Map.of(KEY, Accounts.keyOf(token))).then();
+        String maker = nodeOf(token);
+        return calls.askAll(END, Map.of(KEY, Accounts.keyOf(token)))
+                .doOnNext(answers -> {
+                    if (maker != null && answers.incomplete().contains(maker)) {
+                        throw Problem.unavailable(
+                                        "the node of this login did not answer; the login ends there an hour after its last use")
+                                .exception();
+                    }
+                })
+                .then();
     }
 
     /**
@@ -152,17 +166,17 @@ public final class ClusterLogins {
         }
         if (asked.incrementAndGet() > MAX_ASKED) {
             asked.decrementAndGet();
-            return Mono.just(found);
+            return Mono.just(BUSY);
         }
         String key = Accounts.keyOf(token);
-        return calls.askOne(node, FIND, Map.of(KEY, key, QUIETLY, quietly))
-                .doOnNext(answer -> lend(key, JsonFields.of(answer)))
+        return Mono.defer(() -> calls.askOne(node, FIND, Map.of(KEY, key, QUIETLY, quietly)))
+                .doOnNext(answer -> lend(key, JsonFields.of(answer), quietly))
                 .then(again)
                 .onErrorReturn(found) // the node does not answer, or has no such login
                 .doFinally(end -> asked.decrementAndGet());
     }
 
-    private void lend(String key, JsonFields login) {
-        accounts.lend(key, new Accounts.Lent(login.text(USER), login.text(PASSWORD)));
+    private void lend(String key, JsonFields login, boolean quietly) {
+        accounts.lend(key, new Accounts.Lent(login.text(USER), login.text(PASSWORD)), quietly);
     }
 }
