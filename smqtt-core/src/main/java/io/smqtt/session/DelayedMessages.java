@@ -204,7 +204,7 @@ public final class DelayedMessages {
                     }
                 });
             } catch (RejectedExecutionException e) {
-                sink.error(e);
+                sink.error(new IllegalStateException("the broker stops", e));
             }
         });
     }

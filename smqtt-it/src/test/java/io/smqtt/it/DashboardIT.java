@@ -9,6 +9,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +46,11 @@ class DashboardIT {
 
     @BeforeEach
     void start() throws IOException {
-        broker = LoopbackBroker.open(directory, "listeners.ws.enabled=true", "limits.max-topic-bytes=65535");
+        start("listeners.ws.enabled=true", "limits.max-topic-bytes=65535");
+    }
+
+    private void start(String... settings) throws IOException {
+        broker = LoopbackBroker.open(directory, settings);
         Matcher password = FIRST_PASSWORD.matcher(broker.awaitLine(" with the password "));
         assertThat(password.find()).isTrue();
         firstPassword = password.group(1);
@@ -199,6 +204,17 @@ class DashboardIT {
 
     @Test
     void everyPageIsAccessibleInLightInDarkAndOnANarrowScreen() throws Exception {
+        try (BrokerProcess cloud = LoopbackBroker.open(Files.createDirectory(directory.resolve("cloud")))) {
+            broker.close();
+            start(
+                    "listeners.ws.enabled=true",
+                    "bridges.cloud.addresses=127.0.0.1:" + cloud.port("tcp"),
+                    "bridges.cloud.topics=plant/+/0 out 1");
+            lookAtEveryPage();
+        }
+    }
+
+    private void lookAtEveryPage() throws IOException {
         client("one").subscribe("a/#", 1);
         leaveGroupWithMessages();
         client("two")
