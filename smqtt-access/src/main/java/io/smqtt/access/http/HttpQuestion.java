@@ -148,14 +148,14 @@ final class HttpQuestion {
     }
 
     /**
-     * Whether a value would become a path segment of one or two dots, by which a client could choose another path of the server. No encoding
-     * prevents that, because servers decode before they resolve.
+     * Whether a value would become or contain a path segment of one or two dots, by which a client could choose another path of the server.
+     * No encoding prevents that, because servers may decode before they resolve; some take a backslash for a slash.
      */
     boolean leavesPath(TemplateValues values) {
         if (path.isFixed()) {
             return false;
         }
-        String filled = path.fill(values, HttpQuestion::encode);
+        String filled = path.fill(values, value -> value.replace('?', '_').replace('\\', '/'));
         int query = filled.indexOf('?');
         for (String segment : (query < 0 ? filled : filled.substring(0, query)).split("/", -1)) {
             if (segment.equals(".") || segment.equals("..")) {

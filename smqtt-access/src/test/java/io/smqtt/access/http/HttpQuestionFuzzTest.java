@@ -19,7 +19,11 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Random templates with hostile values: a value never leaves its place in a request. */
 class HttpQuestionFuzzTest {
@@ -73,15 +77,22 @@ class HttpQuestionFuzzTest {
     }
 
     private static BackendRequest client(Random random) {
+        String clientId = value(random);
+        String userName = random.nextInt(8) == 0 ? null : value(random);
+        return client(clientId, userName, value(random), random.nextBoolean() ? Map.of() : Map.of("a", value(random)));
+    }
+
+    private static BackendRequest client(
+            String clientId, @Nullable String userName, String password, Map<String, String> attributes) {
         return new BackendRequest(
-                value(random),
-                random.nextInt(8) == 0 ? null : value(random),
-                value(random).getBytes(StandardCharsets.UTF_8),
+                clientId,
+                userName,
+                password.getBytes(StandardCharsets.UTF_8),
                 new InetSocketAddress("192.0.2.7", 4711),
                 "tcp",
                 ProtocolVersion.MQTT_5,
                 CertificateNames.NONE,
-                random.nextBoolean() ? Map.of() : Map.of("a", value(random)));
+                attributes);
     }
 
     private static HttpQuestion question(Map<String, String> keys) {
@@ -116,7 +127,9 @@ class HttpQuestionFuzzTest {
             String[] segments = uri.getRawPath().split("/", -1);
             assertThat(segments).as("seed %d", seed).hasSize(4);
             assertThat(URLDecoder.decode(segments[2], StandardCharsets.UTF_8)).isEqualTo(user);
-            assertThat(json.leavesPath(client)).as("seed %d", seed).isEqualTo(user.equals(".") || user.equals(".."));
+            boolean leaves = Stream.of(user.replace('\\', '/').split("/", -1))
+                    .anyMatch(segment -> segment.equals(".") || segment.equals(".."));
+            assertThat(json.leavesPath(client)).as("seed %d", seed).isEqualTo(leaves);
             String[] query = uri.getRawQuery().split("&", -1);
             assertThat(query).as("seed %d", seed).hasSize(2);
             assertThat(URLDecoder.decode(query[0], StandardCharsets.UTF_8)).isEqualTo("c=" + client.clientId());
@@ -136,6 +149,25 @@ class HttpQuestionFuzzTest {
                     .extracting(field -> URLDecoder.decode(field, StandardCharsets.UTF_8))
                     .containsExactlyInAnyOrder("u=" + user, "p=<" + client.passwordText() + ">");
         }
+    }
+
+    /** Servers that decode before they resolve answer another path for them. */
+    @ParameterizedTest
+    @CsvSource({
+        "../health,true",
+        "..\\health,true",
+        "a/../../health,true",
+        "a/.,true",
+        "a?/..,true",
+        "..,true",
+        "a/b,false",
+        "..a/b..,false",
+        "a..b,false"
+    })
+    void aValueCannotChooseAnotherPath(String user, boolean leaves) {
+        HttpQuestion question = question(Map.of("url", "http://h:1/acl/${username}?u=${clientid}"));
+
+        assertThat(question.leavesPath(client("../c", user, "", Map.of()))).isEqualTo(leaves);
     }
 
     @Test
