@@ -23,6 +23,7 @@ import reactor.core.scheduler.Schedulers;
 @AnyThread
 final class SqlServer implements AutoCloseable {
 
+    private static final int STATEMENTS_PER_REQUEST = 3; // the rules of style go-auth are asked for at once
     private static final int THREAD_IDLE_SECONDS = 60;
     private static final long LEAST_WAIT_MILLIS = 250;
     private static final long MILLIS_PER_SECOND = 1_000;
@@ -58,7 +59,11 @@ final class SqlServer implements AutoCloseable {
         pool.setValidationTimeout(Math.max(LEAST_WAIT_MILLIS, timeout.toMillis() / 2));
         dialect.properties(timeout).forEach(pool::addDataSourceProperty);
         threads = Schedulers.newBoundedElastic(
-                size, size, "smqtt-access-" + context.name() + "-sql", THREAD_IDLE_SECONDS, true);
+                size,
+                STATEMENTS_PER_REQUEST * size,
+                "smqtt-access-" + context.name() + "-sql",
+                THREAD_IDLE_SECONDS,
+                true);
         timeoutSeconds = (int) -Math.floorDiv(-timeout.toMillis(), MILLIS_PER_SECOND);
     }
 

@@ -7,19 +7,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackend.Ability;
 import io.smqtt.access.backend.AccessBackendFactory;
+import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.BackendSettings;
+import io.smqtt.access.backend.CertificateNames;
 import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.Ticker;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Signal;
 
 class SqlBackendFactoryTest {
 
@@ -46,6 +54,37 @@ class SqlBackendFactoryTest {
         both.close();
         users.close();
         maria.close();
+    }
+
+    /** The three statements for the rules of a client wait for the only connection; none of them is turned away. */
+    @Test
+    void oneConnectionIsEnoughForTheRulesOfAClient() {
+        AccessBackend backend = open(
+                AccessBackendConfig.builder("sql")
+                        .maxConcurrent(1)
+                        .timeout(Duration.ofMillis(300))
+                        .build(),
+                "style",
+                "go-auth",
+                "url",
+                URL,
+                "aclquery",
+                "SELECT t FROM a WHERE n = $1 AND rw = $2");
+        BackendRequest ann = new BackendRequest(
+                "c",
+                "ann",
+                null,
+                new InetSocketAddress("127.0.0.1", 4711),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                CertificateNames.NONE,
+                Map.of());
+
+        Signal<List<AccessRule>> end = backend.rules(ann).materialize().block(Duration.ofSeconds(20));
+
+        assertThat(end).isNotNull();
+        assertThat(end.getThrowable()).isInstanceOf(SqlServer.SqlFailedException.class);
+        backend.close();
     }
 
     @ParameterizedTest
@@ -83,6 +122,10 @@ class SqlBackendFactoryTest {
     }
 
     private static AccessBackend open(String... keysAndValues) {
+        return open(AccessBackendConfig.builder("sql").build(), keysAndValues);
+    }
+
+    private static AccessBackend open(AccessBackendConfig common, String... keysAndValues) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             values.put(
@@ -92,6 +135,6 @@ class SqlBackendFactoryTest {
         SqlBackendFactory factory = new SqlBackendFactory();
         return factory.open(
                 BackendSettings.of("db", factory.settings(), values),
-                new BackendContext("db", AccessBackendConfig.builder("sql").build(), Ticker.SYSTEM));
+                new BackendContext("db", common, Ticker.SYSTEM));
     }
 }
