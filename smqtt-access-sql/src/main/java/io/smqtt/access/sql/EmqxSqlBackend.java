@@ -80,7 +80,9 @@ final class EmqxSqlBackend implements AccessBackend {
     public Mono<List<AccessRule>> rules(BackendRequest request) {
         return rules == null
                 ? Mono.just(List.of())
-                : server.rows(rules, request, RuleList.MAXIMUM_RULES + 1).map(EmqxSqlBackend::rules);
+                : server.rows(rules, request, RuleList.MAXIMUM_RULES + 1)
+                        .onErrorMap(SqlServer.SqlFailedException.class, SqlAnswers::refusalIfUnsuitable)
+                        .map(EmqxSqlBackend::rules);
     }
 
     /**

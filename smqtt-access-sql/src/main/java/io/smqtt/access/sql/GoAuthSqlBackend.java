@@ -78,6 +78,7 @@ final class GoAuthSqlBackend implements AccessBackend {
         Mono<Boolean> superuser = superusers == null
                 ? Mono.just(false)
                 : server.rows(superusers, request, 1)
+                        .onErrorResume(SqlServer.SqlFailedException.class, SqlAnswers::noneIfUnsuitable)
                         .map(rows -> !rows.isEmpty() && SqlRow.isYes(rows.get(0).first()));
         return superuser.map(all -> new BackendAnswer.Allow(all, Map.of(), null, null));
     }
@@ -99,6 +100,7 @@ final class GoAuthSqlBackend implements AccessBackend {
                         statement,
                         name -> name.equals("access") ? access : request.value(name),
                         RuleList.MAXIMUM_RULES + 1)
+                .onErrorMap(SqlServer.SqlFailedException.class, SqlAnswers::refusalIfUnsuitable)
                 .map(rows -> {
                     Set<String> filters = new LinkedHashSet<>();
                     for (SqlRow row : rows) {

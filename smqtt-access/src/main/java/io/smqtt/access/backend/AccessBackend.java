@@ -13,7 +13,8 @@ import reactor.core.publisher.Mono;
  * backend fails: an implementation does none of this.
  *
  * <p>All methods are called on any thread, event loops among them, and must not block. A Mono may complete on any thread. An error is a
- * failure of the backend; its message is logged, so it must not contain a secret. An empty Mono is a failure, too.
+ * failure of the backend; its message is logged, so it must not contain a secret. An empty Mono is a failure, too. A
+ * {@link io.smqtt.access.guard.ClientRefusedException} is none: it refuses the client.
  */
 @AnyThread
 public interface AccessBackend {

@@ -5,6 +5,7 @@ import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.guard.BackendBusyException;
+import io.smqtt.access.guard.ClientRefusedException;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessChain;
@@ -33,6 +34,7 @@ final class ChainAuthenticator implements Authenticator {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChainAuthenticator.class);
     private static final Authentication UNAVAILABLE = new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
+    private static final Authentication NOT_AUTHORIZED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
     /** A step of the chain: one of both. */
@@ -87,6 +89,9 @@ final class ChainAuthenticator implements Authenticator {
         if (busy && !((BackendBusyException) error).isDown()) {
             return BUSY;
         }
+        if (error instanceof ClientRefusedException) {
+            return Authentication.refused();
+        }
         if (member.goesOnAfterFailure()) {
             return Authentication.CONTINUE;
         }
@@ -126,12 +131,17 @@ final class ChainAuthenticator implements Authenticator {
                     FetchedRules rules = new FetchedRules(request, own == null ? List.of() : own, fetched);
                     return (Authentication) new Authentication.Accepted(userName, roles, grants.withRules(rules));
                 })
-                .onErrorResume(error -> {
-                    if (!(error instanceof BackendBusyException) && lines.allows("rules")) {
-                        LOG.warn("access rules cannot be used, the client is refused: {}", error.getMessage());
-                    }
-                    return Mono.just(error instanceof BackendBusyException ? BUSY : UNAVAILABLE);
-                });
+                .onErrorResume(error -> Mono.just(withoutRules(error)));
+    }
+
+    private Authentication withoutRules(Throwable error) {
+        if (error instanceof BackendBusyException) {
+            return BUSY;
+        }
+        if (lines.allows("rules")) {
+            LOG.warn("access rules cannot be used, the client is refused: {}", error.getMessage());
+        }
+        return error instanceof ClientRefusedException ? NOT_AUTHORIZED : UNAVAILABLE;
     }
 
     /** Fetches the rules of all sources in order. */
@@ -139,7 +149,9 @@ final class ChainAuthenticator implements Authenticator {
         return Flux.fromIterable(sources)
                 .concatMap(member -> {
                     Mono<List<AccessRule>> rules = again ? member.rulesAgain(request) : member.rules(request);
-                    return member.goesOnAfterFailure() ? rules.onErrorReturn(List.of()) : rules;
+                    return member.goesOnAfterFailure()
+                            ? rules.onErrorReturn(error -> !(error instanceof ClientRefusedException), List.of())
+                            : rules;
                 })
                 .reduce(new ArrayList<AccessRule>(), (all, more) -> {
                     all.addAll(more);

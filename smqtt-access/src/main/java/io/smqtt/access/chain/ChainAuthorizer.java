@@ -4,6 +4,7 @@ package io.smqtt.access.chain;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.CertificateNames;
 import io.smqtt.access.backend.TopicRequest;
+import io.smqtt.access.guard.ClientRefusedException;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
@@ -70,6 +71,7 @@ final class ChainAuthorizer implements Authorizer {
             TopicRequest request =
                     new TopicRequest(BackendRequest.of(client, CertificateNames.NONE), action, topic, qos, retain);
             return member.authorize(request)
+                    .onErrorReturn(ClientRefusedException.class, AccessDecision.DENY)
                     .onErrorReturn(member.goesOnAfterFailure() ? AccessDecision.CONTINUE : AccessDecision.DENY)
                     .flatMap(decision -> decision == AccessDecision.CONTINUE
                             ? ask(next, client, action, topic, qos, retain)

@@ -82,6 +82,7 @@ public final class Guard {
                         .failureRateThreshold(FAILURE_PERCENT)
                         .waitDurationInOpenState(PAUSE)
                         .permittedNumberOfCallsInHalfOpenState(1)
+                        .ignoreExceptions(ClientRefusedException.class)
                         .build());
         breaker.getEventPublisher().onStateTransition(event -> {
             boolean working = event.getStateTransition().getToState() == CircuitBreaker.State.CLOSED;
@@ -102,7 +103,8 @@ public final class Guard {
      * @param request the client
      * @param question makes the request
      * @param <T> the type of the answer
-     * @return the answer; {@link BackendBusyException} if the request was not made, another error if it has failed
+     * @return the answer; {@link BackendBusyException} if the request was not made, {@link ClientRefusedException} if the backend
+     *     cannot answer about this client, another error if it has failed
      */
     public <T> Mono<T> ask(String kind, BackendRequest request, Supplier<Mono<T>> question) {
         return ask(keys.of(kind, request), question);
@@ -252,10 +254,12 @@ public final class Guard {
     private void failed(Flight flight, Throwable error, long start) {
         long nanos = Math.max(1, ticker.nanoTime() - start);
         boolean late = error instanceof TimeoutException;
+        boolean works = error instanceof ClientRefusedException;
         flights.remove(flight.key, flight);
         breaker.onError(nanos, TimeUnit.NANOSECONDS, error);
-        observer.backendAnswered(name, late ? BackendOutcome.TIMED_OUT : BackendOutcome.FAILED, nanos);
-        if (lines.allows(name)) {
+        BackendOutcome failure = late ? BackendOutcome.TIMED_OUT : BackendOutcome.FAILED;
+        observer.backendAnswered(name, works ? BackendOutcome.ANSWERED : failure, nanos);
+        if (!works && lines.allows(name)) {
             LOG.warn(
                     "backend {} failed: {}",
                     name,

@@ -8,6 +8,7 @@ import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.guard.ClientRefusedException;
 import io.smqtt.access.guard.Guard;
 import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.AccessBackendConfig.OnFailure;
@@ -259,6 +260,30 @@ class ChainAuthenticatorTest {
         assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
         rules.rules = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a/#/b")));
         assertThat(connect("ann")).isEqualTo(new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE));
+    }
+
+    @Test
+    void aClientWithoutRulesBecauseOfItsValuesIsRefusedAlsoIfFailuresAreIgnored() {
+        users("a").user = Mono.just(new BackendAnswer.Allow());
+        AccessBackendConfigBuilder config = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);
+        Scripted rules = add("b", config, AccessBackend.Ability.RULES);
+        rules.rules = Mono.error(new ClientRefusedException("a value that fits no column"));
+
+        for (int i = 0; i < 40; i++) {
+            assertThat(connect("u" + i)).isEqualTo(new Authentication.Refused(ReasonCode.NOT_AUTHORIZED));
+        }
+        rules.rules = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        assertThat(decide(grants(connect("ann")), "a")).isEqualTo(AccessDecision.ALLOW);
+    }
+
+    @Test
+    void aBackendCanRefuseAClientInsteadOfTheNextOne() {
+        add("a", AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT), AccessBackend.Ability.USERS).user =
+                Mono.error(new ClientRefusedException("a value that fits no column"));
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+
+        assertThat(connect("ann")).isEqualTo(Authentication.refused());
+        assertThat(asked).containsExactly("a");
     }
 
     @Test

@@ -244,6 +244,42 @@ class GuardTest {
     }
 
     @Test
+    void clientsThatAreRefusedAreNoFailuresOfTheBackend() {
+        Guard guard = guard(1, 1000, Duration.ofSeconds(5));
+        for (int i = 0; i < 40; i++) {
+            List<Object> answer = ask(guard, "u" + i, "x");
+            requests.get(i).tryEmitError(new ClientRefusedException("a value that fits no column"));
+            assertThat(answer).singleElement().isInstanceOf(ClientRefusedException.class);
+        }
+
+        List<Object> other = ask(guard, "ann", "x");
+        requests.get(40).tryEmitValue(ALLOW);
+
+        assertThat(other).containsExactly(ALLOW);
+        assertThat(guard.isWorking()).isTrue();
+        assertThat(counts.outcomes).isEqualTo(Map.of(BackendOutcome.ANSWERED, 41));
+    }
+
+    @Test
+    void aRefusedClientDoesNotEndTheTrialOfABackendThatHasFailed() {
+        Guard guard = guard(1, 1000, Duration.ofSeconds(5));
+        for (int i = 0; i < 5; i++) {
+            ask(guard, "u" + i, "x");
+            requests.get(i).tryEmitError(new IllegalStateException("refused"));
+        }
+        await().atMost(Duration.ofSeconds(30)).until(() -> {
+            ask(guard, "v", "x");
+            return requests.size() == 6;
+        });
+        requests.get(5).tryEmitError(new ClientRefusedException("a value that fits no column"));
+
+        ask(guard, "w", "x");
+        requests.get(6).tryEmitValue(ALLOW);
+
+        assertThat(guard.isWorking()).isTrue();
+    }
+
+    @Test
     void manyWaitingRequestsAreRefusedTogetherWithoutRecursion() {
         Guard guard = guard(5, 100_000, Duration.ofSeconds(5));
         List<List<Object>> answers = new ArrayList<>();
