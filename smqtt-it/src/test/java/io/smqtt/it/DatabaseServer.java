@@ -106,7 +106,8 @@ final class DatabaseServer implements AutoCloseable {
                     "--pid-file=" + folder.resolve("pid"),
                     "--innodb-flush-log-at-trx-commit=0"));
         }
-        server = CapturedProcess.start(postgresql ? "postgres" : "mariadbd", new ProcessBuilder(command));
+        server = CapturedProcess.start(
+                postgresql ? "postgres" : "mariadbd", new ProcessBuilder(command).directory(folder.toFile()));
         await().atMost(PATIENCE).until(this::answers);
     }
 
