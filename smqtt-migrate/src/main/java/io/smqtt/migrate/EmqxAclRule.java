@@ -6,7 +6,6 @@ import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -83,8 +82,8 @@ record EmqxAclRule(int line, boolean allows, List<Who> who, String access, List<
 
     /** Whether both may be about one action. */
     boolean sharesAccess(EmqxAclRule other) {
-        Set<String> both = Set.of(access, other.access.equals(access) ? "" : other.access);
-        return !both.equals(Set.of("read", "write"));
+        return !(access.equals("read") && other.access.equals("write"))
+                && !(access.equals("write") && other.access.equals("read"));
     }
 
     private static String atom(ErlangTerms.Term term) {

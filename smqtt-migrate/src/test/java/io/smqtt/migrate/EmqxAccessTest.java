@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the chain of EMQX allows is not more after its migration, or reported. */
+class EmqxAccessTest {
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void twoRulesThatAnAclFileCannotSayAreCompared() throws IOException {
+        Files.writeString(directory.resolve("acl.conf"), """
+                {allow, all, {publish, [{qos, 1}]}, ["a"]}.
+                {deny, all, {publish, [{qos, 2}]}, ["b"]}.
+                {allow, all}.
+                """);
+
+        assertThat(read("mqtt.max_qos_allowed = 1").notes())
+                .anyMatch(note -> note.startsWith("acl.conf:1: not migrated; an ACL file cannot say this rule"))
+                .anyMatch(note -> note.startsWith("acl.conf:2: NOT ENFORCED; an ACL file cannot say this denying rule"));
+    }
+
+    private Migration read(String text) throws IOException {
+        Path file = Files.writeString(directory.resolve("f.conf"), text);
+        return Migration.read(file, "f.conf", OldBroker.emqx);
+    }
+}
