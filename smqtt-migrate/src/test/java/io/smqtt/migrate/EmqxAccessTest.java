@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the chain of EMQX allows is not more after its migration, or reported. */
 class EmqxAccessTest {
@@ -26,6 +28,26 @@ class EmqxAccessTest {
         assertThat(read("mqtt.max_qos_allowed = 1").notes())
                 .anyMatch(note -> note.startsWith("acl.conf:1: not migrated; an ACL file cannot say this rule"))
                 .anyMatch(note -> note.startsWith("acl.conf:2: NOT ENFORCED; an ACL file cannot say this denying rule"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "x_attribute = a | user",
+                "publish_attribute = a |",
+                "subscribe_attribute = a |",
+                "all_attribute = a |",
+                "acl_rule_attribute = a |"
+            })
+    void aDirectoryWithoutRulesIsAskedAboutUsersOnly(String key, String checks) throws IOException {
+        Migration migration = read("authentication = { mechanism = password_based, backend = ldap, server = h, "
+                + "base_dn = \"uid=${username},ou=x\", " + key + " }");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.backends.ldap.type", "ldap")
+                .satisfies(settings -> assertThat(settings.get("access.backends.ldap.checks"))
+                        .isEqualTo(checks));
     }
 
     private Migration read(String text) throws IOException {

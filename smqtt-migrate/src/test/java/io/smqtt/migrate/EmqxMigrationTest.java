@@ -262,6 +262,7 @@ class EmqxMigrationTest {
                 .containsEntry("access.backends.ldap.bind-password-file", "new.ldap.password")
                 .containsEntry("access.backends.ldap.base-dn", "uid=${username},ou=devices,dc=x")
                 .containsEntry("access.backends.ldap.method", "hash")
+                .containsEntry("access.backends.ldap.checks", "user")
                 .containsEntry(
                         "access.backends.ldap.ca", directory.resolve("ca.pem").toString())
                 .containsEntry("access.backends.ldap-acl.url", "ldap://10.0.0.1:389")
