@@ -346,6 +346,23 @@ final class EmqxAccess {
                     acl.denies() ? Outcome.UNGUARDED : Outcome.DIFFERENT,
                     "access.chain: the rules of the file are asked after the other sources, not before");
         }
+        askedBefore();
+    }
+
+    /** Reports sources behind an HTTP server: their rules are fetched at connect, and always asked first. */
+    private void askedBefore() {
+        boolean server = false;
+        for (Map.Entry<String, Entry> source : sources.entrySet()) {
+            Entry entry = source.getValue();
+            boolean used = entry.reason == null && !entry.kind.equals("file");
+            if (used && server && !entry.kind.equals("http")) {
+                draft.note(
+                        first(source.getKey()),
+                        Outcome.UNGUARDED,
+                        "access.chain: the rules of this source are asked before those of the HTTP server, not after");
+            }
+            server |= used && entry.kind.equals("http");
+        }
     }
 
     private boolean isBefore(String file) {

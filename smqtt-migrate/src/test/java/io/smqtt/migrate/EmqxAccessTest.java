@@ -14,6 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What the chain of EMQX allows is not more after its migration, or reported. */
 class EmqxAccessTest {
 
+    private static final String ASKED_BEFORE =
+            "NOT ENFORCED; access.chain: the rules of this source are asked before those of the HTTP server";
+
     @TempDir
     Path directory;
 
@@ -48,6 +51,26 @@ class EmqxAccessTest {
                 .containsEntry("access.backends.ldap.type", "ldap")
                 .satisfies(settings -> assertThat(settings.get("access.backends.ldap.checks"))
                         .isEqualTo(checks));
+    }
+
+    @Test
+    void rulesThatAreAskedBeforeAnHttpServerInsteadOfAfterItAreReported() throws IOException {
+        String http = "{ type = http, url = \"http://127.0.0.1:1/acl\" }";
+        String sql = "{ type = mysql, server = db, database = mqtt, query = \"SELECT 1\" }";
+        String ldap = "{ type = ldap, server = h, base_dn = \"uid=${username},ou=x\" }";
+        String off = "{ type = http, url = \"http://127.0.0.1:1/acl\", enable = false }";
+
+        assertThat(read("authorization.sources = [" + http + ", " + sql + ", " + ldap + "]")
+                        .notes())
+                .filteredOn(note -> note.contains(ASKED_BEFORE))
+                .hasSize(2)
+                .anyMatch(note -> note.startsWith("f.conf:1: authorization.sources[1]."))
+                .anyMatch(note -> note.startsWith("f.conf:1: authorization.sources[2]."));
+        assertThat(read("authorization.sources = [" + sql + ", " + ldap + ", " + http + ", " + http + "]")
+                        .notes())
+                .noneMatch(note -> note.contains(ASKED_BEFORE));
+        assertThat(read("authorization.sources = [" + off + ", " + sql + "]").notes())
+                .noneMatch(note -> note.contains(ASKED_BEFORE));
     }
 
     private Migration read(String text) throws IOException {
