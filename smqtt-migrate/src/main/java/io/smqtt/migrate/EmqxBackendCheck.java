@@ -57,7 +57,7 @@ final class EmqxBackendCheck {
             case "http" -> http(block, USER);
             case "jwt" -> jwt(block);
             case "ldap" -> ldap(block);
-            case "mysql", "postgresql" -> sql(block);
+            case "mysql", "postgresql" -> sql(block, kind);
             case "built_in_database", "scram" -> null;
             default -> "there is no backend " + kind + "; clients that only it knows are refused";
         };
@@ -72,7 +72,7 @@ final class EmqxBackendCheck {
         return switch (kind) {
             case "http" -> http(block, TOPIC);
             case "ldap" -> ldap(block);
-            case "mysql", "postgresql" -> sql(block);
+            case "mysql", "postgresql" -> sql(block, kind);
             case "file" -> null;
             default -> "there is no backend " + kind + " for rules; write them to access.acl-file";
         };
@@ -137,7 +137,7 @@ final class EmqxBackendCheck {
                 List.of(block + ".base_dn", block + ".filter"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
     }
 
-    private @Nullable String sql(String block) {
+    private @Nullable String sql(String block, String kind) {
         OldSetting query = keys.get(block + ".query");
         String database = keys.text(block + ".database", "");
         if (BridgeEntry.address(keys.text(block + ".server", ""), 1) == null
@@ -149,10 +149,29 @@ final class EmqxBackendCheck {
         if (statement.indexOf('?') >= 0
                 || statement.contains("--")
                 || statement.contains("/*")
+                || (kind.equals("mysql") && hasOutsideQuotes(statement, "#"))
                 || quotesPlaceholder(statement)) {
             return "its query has a question mark, a comment, or a placeholder in quotes";
         }
         return placeholders(List.of(block + ".query"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
+    }
+
+    /** Whether a text is outside of quotes and of quoted names, as MySQL reads them. */
+    private static boolean hasOutsideQuotes(String statement, String text) {
+        char quote = 0;
+        for (int i = 0; i < statement.length(); i++) {
+            char c = statement.charAt(i);
+            if (quote == 0 && statement.startsWith(text, i)) {
+                return true;
+            } else if (quote == 0 && (c == '\'' || c == '"' || c == '`')) {
+                quote = c;
+            } else if (quote != 0 && quote != '`' && c == '\\') {
+                i++; // what it stands before ends no quotes
+            } else if (c == quote) {
+                quote = 0;
+            }
+        }
+        return false;
     }
 
     private static boolean quotesPlaceholder(String statement) {

@@ -73,6 +73,29 @@ class EmqxAccessTest {
                 .noneMatch(note -> note.contains(ASKED_BEFORE));
     }
 
+    /** The lines of a statement become one, so that the rest of it would be part of the comment. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "mysql | SELECT a # one # FROM t WHERE n = ${username} | false",
+                "mysql | SELECT a FROM t WHERE n = ${username} AND k = 'it\\'s' # '  | false",
+                "mysql | SELECT a FROM t WHERE n = ${username} AND `#` = '#' | true",
+                "mysql | SELECT a -- one # FROM t WHERE n = ${username} | false",
+                "postgresql | SELECT a #>> '{b}' FROM t WHERE n = ${username} | true"
+            })
+    void statementsWithCommentsAreLeftOut(String kind, String statement, boolean migrated) throws IOException {
+        String text = statement.replaceFirst("one #", "one\n");
+        Migration migration = read("authentication = { mechanism = password_based, backend = " + kind
+                + ", server = db, database = mqtt, query = \"\"\"" + text + "\"\"\" }");
+
+        assertThat(migration.settings("new").containsKey("access.backends." + kind + ".query"))
+                .isEqualTo(migrated);
+        assertThat(migration.notes().stream().anyMatch(note -> note.contains("its query has a question mark, a comment")))
+                .isNotEqualTo(migrated);
+    }
+
     private Migration read(String text) throws IOException {
         Path file = Files.writeString(directory.resolve("f.conf"), text);
         return Migration.read(file, "f.conf", OldBroker.emqx);
