@@ -306,20 +306,20 @@ final class GoAuth {
         }
     }
 
-    /** A token with a secret; the modes that ask a server or a database are not known here. */
+    /** A token with a secret; the modes that also ask a server or a database, or a script, are not known here. */
     private boolean jwt(OldSetting from) {
         OldSetting secret = options.get("jwt_secret");
         String mode = text("jwt_mode", "");
         boolean usable = secret != null
                 && secret.value().getBytes(StandardCharsets.UTF_8).length >= SECRET_BYTES
-                && (mode.equals("files") || mode.equals("local"));
+                && mode.equals("files");
         if (!usable) {
             draft.dropBelow(JWT);
             draft.dropPrivate(JWT + "secret-file");
             draft.note(
                     from,
                     Outcome.NONE,
-                    "access.backends.jwt: needs jwt_mode files or local, and jwt_secret of at least 32 bytes");
+                    "access.backends.jwt: needs jwt_mode files, and jwt_secret of at least 32 bytes");
             return false;
         }
         draft.set(JWT + "type", "jwt", from);

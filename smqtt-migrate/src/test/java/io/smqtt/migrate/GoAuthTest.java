@@ -75,14 +75,22 @@ class GoAuthTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"auth_opt_jwt_mode remote", "auth_opt_jwt_secret short"})
+    @ValueSource(strings = {"auth_opt_jwt_mode remote", "auth_opt_jwt_mode local", "auth_opt_jwt_secret short"})
     void tokensThatCannotBeCheckedAreRefused(String line) throws IOException {
-        Migration migration = read("auth_opt_backends jwt", "auth_opt_jwt_mode files", line);
+        Migration migration = read(
+                "auth_opt_backends jwt",
+                "auth_opt_jwt_mode files",
+                "auth_opt_jwt_secret a s3cret of at least 32 characters",
+                line);
 
         assertThat(migration.settings("new")).containsEntry("access.allow-anonymous", "false");
         assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("access.backends"));
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("access.backends.jwt: needs jwt_mode files, and jwt_secret"))
+                .anyMatch(note -> note.contains("left out: jwt"));
         migration.writeAccessFiles(directory, "new", false);
         assertThat(directory.resolve("new.acl")).content().contains("without rules everything is denied");
+        assertThat(directory.resolve("new.jwt.secret")).doesNotExist();
     }
 
     @Test
