@@ -198,6 +198,10 @@ final class GoAuth {
         List<String> left = new ArrayList<>();
         boolean decidesTopics = false;
         for (String backend : backends) {
+            if (decidesNothing(backend)) {
+                left.add(backend);
+                continue;
+            }
             switch (backend) {
                 case "files" -> {
                     draft.passwordFile(from);
@@ -235,6 +239,24 @@ final class GoAuth {
         if (!decidesTopics && !draft.has("access.acl-file")) {
             draft.rule("# the plugin decided; without rules everything is denied");
         }
+    }
+
+    /** Whether a backend is registered for neither users nor topics; it is left out, since one without checks would have all. */
+    private boolean decidesNothing(String backend) {
+        OldSetting register = options.get(backend + "_register");
+        if (register == null || !List.of("http", "jwt", "postgres", "mysql").contains(backend)) {
+            return false;
+        }
+        List<String> checks = words(register.value());
+        if (checks.contains("user") || checks.contains("acl")) {
+            return false;
+        }
+        String prefix = "access.backends." + backend + ".";
+        draft.dropBelow(prefix);
+        draft.dropPrivate(prefix + "secret-file");
+        draft.dropPrivate(prefix + "password-file");
+        draft.note(register, Outcome.NONE, prefix + "checks: it decides about superusers only, who are not asked for alone");
+        return true;
     }
 
     private void http(OldSetting from) {
@@ -344,7 +366,7 @@ final class GoAuth {
                 draft.drop(prefix + "superuser-uri");
                 draft.drop(prefix + "superquery");
             }
-            draft.set(prefix + "checks", ours.isEmpty() ? "user" : String.join(",", ours), register);
+            draft.set(prefix + "checks", String.join(",", ours), register);
         }
         OldSetting prefixes = options.get("prefixes");
         int place = backends.indexOf(backend);

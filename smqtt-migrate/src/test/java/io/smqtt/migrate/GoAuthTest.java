@@ -93,6 +93,34 @@ class GoAuthTest {
         assertThat(directory.resolve("new.jwt.secret")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"http", "jwt", "postgres", "mysql"})
+    void backendsThatDecideAboutSuperusersOnlyAreLeftOut(String backend) throws IOException {
+        Migration migration = read(
+                "auth_opt_backends files, " + backend,
+                "auth_opt_" + backend + "_register superuser",
+                "auth_opt_http_getuser_uri /user",
+                "auth_opt_http_superuser_uri /super",
+                "auth_opt_jwt_mode files",
+                "auth_opt_jwt_secret a s3cret of at least 32 characters",
+                "auth_opt_pg_dbname mqtt",
+                "auth_opt_pg_password s3cret",
+                "auth_opt_pg_userquery select pw from users where name = $1",
+                "auth_opt_mysql_dbname mqtt",
+                "auth_opt_mysql_password s3cret",
+                "auth_opt_mysql_userquery select pw from users where name = ?");
+
+        assertThat(migration.settings("new").keySet())
+                .noneMatch(key -> key.startsWith("access.backends." + backend + ".") || key.equals("access.chain"));
+        assertThat(migration.settings("new")).containsEntry("access.password-file", "new.passwd");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:2: auth_opt_" + backend + "_register: not migrated; "))
+                .anyMatch(note -> note.contains("left out: " + backend));
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new." + backend + ".secret")).doesNotExist();
+        assertThat(directory.resolve("new." + backend + ".password")).doesNotExist();
+    }
+
     @Test
     void statementsOfThePluginAreKept() throws IOException {
         Migration migration = read(
