@@ -19,7 +19,7 @@ final class EmqxAccess {
     private static final String PASSWORD_FILE = "password-file";
 
     /** The keys that say where a directory has rules; without one of them it is asked about users only. */
-    private static final List<String> RULES =
+    private static final List<String> RULE_ATTRIBUTES =
             List.of("publish_attribute", "subscribe_attribute", "all_attribute", "acl_rule_attribute");
 
     /**
@@ -259,7 +259,7 @@ final class EmqxAccess {
                 draft.passwordFile(first(block));
             } else if (entry.reason == null) {
                 draft.set("access.backends." + entry.name + ".type", type(entry), first(block));
-                if (entry.kind.equals("ldap") && RULES.stream().noneMatch(key -> keys.has(block + "." + key))) {
+                if (entry.kind.equals("ldap") && RULE_ATTRIBUTES.stream().noneMatch(key -> keys.has(block + "." + key))) {
                     draft.set("access.backends." + entry.name + ".checks", "user", first(block));
                 }
             }

@@ -9,6 +9,7 @@ import static io.smqtt.migrate.EmqxValue.text;
 import static io.smqtt.migrate.Rule.differs;
 import static io.smqtt.migrate.Rule.none;
 import static io.smqtt.migrate.Rule.same;
+import static io.smqtt.migrate.Rule.unguarded;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +110,7 @@ final class EmqxAccessRules {
                 none(theirs + "enable_pipelining", POOL),
                 none(theirs + "retry_interval", POOL),
                 none(theirs + "max_retries", POOL),
-                none(theirs + "precondition", ALWAYS),
+                unguarded(theirs + "precondition", ALWAYS),
                 same(theirs + "ssl.enable", BACKEND + ours + "url", taken()),
                 same(
                         theirs + "ssl.cacertfile",
@@ -164,7 +165,7 @@ final class EmqxAccessRules {
                         backend("disconnect-after-expire", flag())),
                 none(theirs + "pool_size", "keys are fetched by one request"),
                 none(theirs + "headers.*", "the request for the keys has no further headers"),
-                none(theirs + "precondition", ALWAYS),
+                unguarded(theirs + "precondition", ALWAYS),
                 same(theirs + "ssl.enable", BACKEND + "endpoint", taken()),
                 same(
                         theirs + "ssl.cacertfile",
@@ -209,6 +210,7 @@ final class EmqxAccessRules {
                         BACKEND + query,
                         "placeholders become bind parameters, without quotes",
                         backend(query, EmqxBackendCheck::statement)),
+                unguarded(theirs + "precondition", ALWAYS),
                 same(theirs + "query_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
                 same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
                 same(theirs + "ssl.enable", BACKEND + "url", taken()),
@@ -271,6 +273,7 @@ final class EmqxAccessRules {
                         backend("subscribe-attribute", text())),
                 same(theirs + "all_attribute", BACKEND + "all-attribute", backend("all-attribute", text())),
                 same(theirs + "acl_rule_attribute", BACKEND + "rule-attribute", backend("rule-attribute", text())),
+                unguarded(theirs + "precondition", ALWAYS),
                 same(theirs + "query_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
                 same(theirs + "request_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
                 same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the chain of EMQX allows is not more after its migration, or reported. */
 class EmqxAccessTest {
@@ -94,6 +95,20 @@ class EmqxAccessTest {
                 .isEqualTo(migrated);
         assertThat(migration.notes().stream().anyMatch(note -> note.contains("its query has a question mark, a comment")))
                 .isNotEqualTo(migrated);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "authentication = { mechanism = password_based, backend = http, url = \"http://127.0.0.1:1/\"",
+                "authentication = { mechanism = jwt, secret = \"a secret of at least 32 characters\"",
+                "authentication = { mechanism = password_based, backend = ldap, server = h, base_dn = \"uid=${username}\"",
+                "authentication = { mechanism = password_based, backend = mysql, server = h, database = d, query = \"SELECT 1\"",
+            })
+    void aConditionOfABackendIsReported(String entry) throws IOException {
+        assertThat(read(entry + ", precondition = \"str_eq(username, 'a')\" }").notes())
+                .anyMatch(note -> note.startsWith(
+                        "f.conf:1: authentication.precondition: NOT ENFORCED; the backend is asked about all clients"));
     }
 
     private Migration read(String text) throws IOException {
