@@ -372,6 +372,16 @@ final class Bridge {
                 refusal);
     }
 
+    /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
+    void forgetReceived() {
+        Session session = core.sessions().find(sessionId());
+        if (session != null && session.isOnline() && session.owner().executor().inEventLoop()) {
+            session.inbound().releaseAll(); // before anything is sent that makes new messages come
+        } else if (session != null) {
+            session.execute(() -> session.inbound().releaseAll());
+        }
+    }
+
     /** The session at the other broker is of no use: the next attempt begins a new one. */
     synchronized void beginAnew() {
         reset = true;

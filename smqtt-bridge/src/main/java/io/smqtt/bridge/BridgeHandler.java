@@ -242,6 +242,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (reset && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
+            bridge.forgetReceived();
             atOnce = true;
             context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
             close(context, "");
@@ -401,6 +402,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
             atOnce = true;
             close(context, "");
             return;
+        }
+        if (!limits.sessionPresent()) {
+            bridge.forgetReceived();
         }
         ByteBuf first = subscriptionsThere(context, limits);
         if (stateTopic != null && limits.retainAvailable()) {

@@ -9,6 +9,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
+import io.smqtt.test.packet.PublishBytes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,38 @@ class BridgeResumeTest {
             bridge.close();
             accept(remote, false, true);
             broker.awaitConnected("cloud");
+        }
+    }
+
+    /** A new session of the other broker gives the identifiers of the former one to new messages. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anIdentifierThatComesInAgainIsARepetitionOnlyInTheSameSession(boolean present) {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "a/# in 2")
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = accept(remote, false, false);
+            bridge.expect(MqttMessageType.SUBSCRIBE);
+            bridge.send(PublishBytes.to("a/b").payload("first").qos(2, 7));
+            bridge.expect(MqttMessageType.PUBREC);
+            client.expectPublish("a/b", "first");
+            bridge.close(); // without a PUBREL
+
+            RawClient again = accept(remote, false, present);
+            again.expect(MqttMessageType.SUBSCRIBE);
+            again.send(PublishBytes.to("a/b").payload("second").qos(2, 7));
+            again.send(PublishBytes.to("a/b").payload("third").qos(2, 8));
+            again.expect(MqttMessageType.PUBREC);
+            again.expect(MqttMessageType.PUBREC);
+            if (!present) {
+                client.expectPublish("a/b", "second");
+            }
+            client.expectPublish("a/b", "third");
         }
     }
 

@@ -187,6 +187,16 @@ public final class InboundFlow {
         }
     }
 
+    /**
+     * Forgets all identifiers, in the store too: the sender has begun a new session, in which it gives them to new
+     * messages [MQTT-3.2.2-5]. Waits for nothing.
+     */
+    public void releaseAll() {
+        for (int packetId : identifiers()) {
+            release(packetId, false, false, () -> {});
+        }
+    }
+
     /** Whether all routed messages are committed. */
     boolean isSettled() {
         return unsettled == null;

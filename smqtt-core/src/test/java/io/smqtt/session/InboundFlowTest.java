@@ -29,6 +29,22 @@ class InboundFlowTest {
         assertThat(flow.awaitingRelease()).isZero();
     }
 
+    @Test
+    void forgetsAllIdentifiersAtOnce() {
+        RouteTicket first = ticket();
+        flow.releaseAll();
+        flow.received(7);
+        flow.receivedUnsettled(65_535, first);
+        flow.releaseAll();
+        assertThat(flow.awaitingRelease()).isZero();
+        assertThat(flow.isAwaitingRelease(7)).isFalse();
+        assertThat(flow.awaiting(65_535)).isNull();
+
+        flow.received(65_535);
+        flow.settled(65_535, first, false); // of the former session
+        assertThat(flow.isAwaitingRelease(65_535)).isTrue();
+    }
+
     private final List<Boolean> outcomes = new ArrayList<>();
 
     private RouteTicket ticket() {
