@@ -331,7 +331,6 @@ final class Bridge {
         }
         BridgeHandler dialling =
                 new BridgeHandler(this, next, target, bridgeBit, reset, remoteState ? StateTopic.name(clientId) : null);
-        reset = false;
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;
@@ -385,6 +384,11 @@ final class Bridge {
     /** The session at the other broker is of no use: the next attempt begins a new one. */
     synchronized void beginAnew() {
         reset = true;
+    }
+
+    /** The other broker has begun a new session. */
+    synchronized void begunAnew() {
+        reset = false;
     }
 
     /** The connection is closed as intended, and the next attempt is to be made at once. */

@@ -241,6 +241,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, answer.refusal());
             return;
         }
+        if (reset) {
+            bridge.begunAnew();
+        }
         if (reset && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
             bridge.forgetReceived();
             atOnce = true;

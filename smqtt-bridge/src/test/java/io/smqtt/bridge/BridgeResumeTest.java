@@ -2,9 +2,12 @@
 package io.smqtt.bridge;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
@@ -22,10 +25,15 @@ class BridgeResumeTest {
     private static final int CLEAN_START = 2;
     private static final int FLAGS_AT = 9;
 
-    private static RawClient accept(RemoteStub remote, boolean clean, boolean present) {
+    private static RawClient acceptConnect(RemoteStub remote, boolean clean) {
         RawClient bridge = RawClient.over(remote.acceptSocket(), ProtocolVersion.MQTT_5);
         byte[] connect = bridge.expect(MqttMessageType.CONNECT).bytes();
         assertThat((connect[FLAGS_AT] & CLEAN_START) != 0).isEqualTo(clean);
+        return bridge;
+    }
+
+    private static RawClient accept(RemoteStub remote, boolean clean, boolean present) {
+        RawClient bridge = acceptConnect(remote, clean);
         bridge.send(PacketBytes.packet(0x20)
                 .u8(present ? 1 : 0)
                 .u8(0)
@@ -45,6 +53,23 @@ class BridgeResumeTest {
             bridge.close();
             accept(remote, false, true);
             broker.awaitConnected("cloud");
+        }
+    }
+
+    /** The session of a node that is chosen is new at its first connection only. */
+    @Test
+    void anAttemptThatFailsDoesNotMakeItForgetToBeginAnew() {
+        try (RemoteStub remote = new RemoteStub()) {
+            BridgeConfig config = BridgedBroker.bridge(remote.address(), "a/# out 2").build();
+            try (DialledBroker broker = DialledBroker.with(config, new SimulatedNodes("n1").module("n1"))) {
+                accept(remote, false, true).expectClosed();
+                acceptConnect(remote, true).close();
+                RawClient bridge = accept(remote, true, false);
+                await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+                bridge.close();
+                accept(remote, false, true);
+                await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+            }
         }
     }
 
