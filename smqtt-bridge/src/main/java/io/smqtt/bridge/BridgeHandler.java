@@ -64,6 +64,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private @Nullable Future<?> timer;
     private boolean up;
     private boolean atOnce;
+    private boolean abandoned;
     private boolean reads;
     private boolean awaitsPing;
     private boolean asked;
@@ -321,13 +322,17 @@ final class BridgeHandler extends ChannelDuplexHandler {
     }
 
     private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+        if (abandoned) {
+            return; // our session sends it again
+        }
         Crossing between = crossing;
         switch (Packets.type(packet)) {
             case Packets.CONNACK -> {
                 Packets.body(packet);
                 boolean present = packet.readByte() != 0;
                 int reason = packet.readUnsignedByte();
-                context.executor().execute(() -> opened(context, present, reason));
+                abandoned = reason == 0 && mustBeginAnew(present);
+                context.executor().execute(() -> opened(context, reason));
             }
             case Packets.PUBLISH -> {
                 if (between != null && pacer != null) {
@@ -386,8 +391,17 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
+    /** Whether the session at the other broker may know identifiers that ours, which it does not belong to, gives again. */
+    private boolean mustBeginAnew(boolean present) {
+        return (!present || bridge.isFresh())
+                && remote != null
+                && remote.sessionPresent()
+                && remote.maximumQos() == 2
+                && bridge.topics().stream().anyMatch(topic -> topic.out() && topic.qos() == 2);
+    }
+
     /** Our own session is open. */
-    private void opened(ChannelHandlerContext context, boolean present, int reason) {
+    private void opened(ChannelHandlerContext context, int reason) {
         RemoteLimits limits = remote;
         if (limits == null || !context.channel().isActive()) {
             return;
@@ -396,11 +410,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, String.format("this broker refuses the session of the bridge with reason 0x%02x", reason));
             return;
         }
-        boolean exactlyOnce =
-                bridge.topics().stream().anyMatch(topic -> topic.out() && topic.qos() == 2) && limits.maximumQos() == 2;
-        if ((!present || bridge.isFresh())
-                && limits.sessionPresent()
-                && exactlyOnce) { // it may know identifiers that we give again
+        if (abandoned) {
             bridge.beginAnew();
             atOnce = true;
             close(context, "");

@@ -56,6 +56,20 @@ class BridgeResumeTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void nothingIsSentInASessionThatIsNotResumed(int qos) {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
+                        .start();
+                RawClient client = broker.client("publisher")) {
+            client.publish("a/b", "x", qos);
+            accept(remote, false, true).expectClosed();
+            assertThat(RemoteStub.nextPublish(accept(remote, true, false)).text())
+                    .isEqualTo("x");
+        }
+    }
+
     /** The session of a node that is chosen is new at its first connection only. */
     @Test
     void anAttemptThatFailsDoesNotMakeItForgetToBeginAnew() {
