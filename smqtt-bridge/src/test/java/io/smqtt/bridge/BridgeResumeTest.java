@@ -74,7 +74,8 @@ class BridgeResumeTest {
     @Test
     void anAttemptThatFailsDoesNotMakeItForgetToBeginAnew() {
         try (RemoteStub remote = new RemoteStub()) {
-            BridgeConfig config = BridgedBroker.bridge(remote.address(), "a/# out 2").build();
+            BridgeConfig config =
+                    BridgedBroker.bridge(remote.address(), "a/# out 2").build();
             try (DialledBroker broker = DialledBroker.with(config, new SimulatedNodes("n1").module("n1"))) {
                 accept(remote, false, true).expectClosed();
                 acceptConnect(remote, true).close();

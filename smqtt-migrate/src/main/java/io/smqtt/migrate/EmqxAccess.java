@@ -259,7 +259,8 @@ final class EmqxAccess {
                 draft.passwordFile(first(block));
             } else if (entry.reason == null) {
                 draft.set("access.backends." + entry.name + ".type", type(entry), first(block));
-                if (entry.kind.equals("ldap") && RULE_ATTRIBUTES.stream().noneMatch(key -> keys.has(block + "." + key))) {
+                if (entry.kind.equals("ldap")
+                        && RULE_ATTRIBUTES.stream().noneMatch(key -> keys.has(block + "." + key))) {
                     draft.set("access.backends." + entry.name + ".checks", "user", first(block));
                 }
             }

@@ -255,7 +255,10 @@ final class GoAuth {
         draft.dropBelow(prefix);
         draft.dropPrivate(prefix + "secret-file");
         draft.dropPrivate(prefix + "password-file");
-        draft.note(register, Outcome.NONE, prefix + "checks: it decides about superusers only, who are not asked for alone");
+        draft.note(
+                register,
+                Outcome.NONE,
+                prefix + "checks: it decides about superusers only, who are not asked for alone");
         return true;
     }
 

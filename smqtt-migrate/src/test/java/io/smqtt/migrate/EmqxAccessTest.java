@@ -31,7 +31,8 @@ class EmqxAccessTest {
 
         assertThat(read("mqtt.max_qos_allowed = 1").notes())
                 .anyMatch(note -> note.startsWith("acl.conf:1: not migrated; an ACL file cannot say this rule"))
-                .anyMatch(note -> note.startsWith("acl.conf:2: NOT ENFORCED; an ACL file cannot say this denying rule"));
+                .anyMatch(
+                        note -> note.startsWith("acl.conf:2: NOT ENFORCED; an ACL file cannot say this denying rule"));
     }
 
     @ParameterizedTest
@@ -50,8 +51,8 @@ class EmqxAccessTest {
 
         assertThat(migration.settings("new"))
                 .containsEntry("access.backends.ldap.type", "ldap")
-                .satisfies(settings -> assertThat(settings.get("access.backends.ldap.checks"))
-                        .isEqualTo(checks));
+                .satisfies(settings ->
+                        assertThat(settings.get("access.backends.ldap.checks")).isEqualTo(checks));
     }
 
     @Test
@@ -93,7 +94,8 @@ class EmqxAccessTest {
 
         assertThat(migration.settings("new").containsKey("access.backends." + kind + ".query"))
                 .isEqualTo(migrated);
-        assertThat(migration.notes().stream().anyMatch(note -> note.contains("its query has a question mark, a comment")))
+        assertThat(migration.notes().stream()
+                        .anyMatch(note -> note.contains("its query has a question mark, a comment")))
                 .isNotEqualTo(migrated);
     }
 

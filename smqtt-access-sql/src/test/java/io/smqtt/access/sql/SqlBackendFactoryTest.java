@@ -134,7 +134,6 @@ class SqlBackendFactoryTest {
         }
         SqlBackendFactory factory = new SqlBackendFactory();
         return factory.open(
-                BackendSettings.of("db", factory.settings(), values),
-                new BackendContext("db", common, Ticker.SYSTEM));
+                BackendSettings.of("db", factory.settings(), values), new BackendContext("db", common, Ticker.SYSTEM));
     }
 }
