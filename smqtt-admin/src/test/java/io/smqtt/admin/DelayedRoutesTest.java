@@ -92,8 +92,8 @@ class DelayedRoutesTest {
     void aCancelledMessageIsNotPublished() {
         RawClient subscriber = api.client("s");
         subscriber.subscribe("#", 1);
-        delay(6, "second");
-        delay(5, "first");
+        delay(4, "second");
+        delay(3, "first");
         JsonNode row = api.get(LIST).json().path("data").path(0);
         String path = LIST + "/smqtt/" + row.path("msgid").asText();
         assertThat(api.get(path).json().path("payload").asText()).isEqualTo("b2YgZmlyc3Q=");
