@@ -15,6 +15,7 @@ import io.smqtt.session.SessionContents;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -372,6 +373,7 @@ final class Bridge {
     }
 
     /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
+    @OnEventLoop
     void forgetReceived() {
         Session session = core.sessions().find(sessionId());
         if (session != null && session.isOnline() && session.owner().executor().inEventLoop()) {
