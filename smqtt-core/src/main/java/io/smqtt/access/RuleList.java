@@ -29,6 +29,10 @@ public final class RuleList implements ClientRules {
         PUBLISH,
         /** Subscribing, and deliveries. */
         SUBSCRIBE,
+        /** Subscribing; deliveries need another rule. */
+        SUBSCRIBE_REQUEST,
+        /** Deliveries; subscribing needs another rule. */
+        DELIVERY,
         /** All of them. */
         ALL
     }
@@ -67,10 +71,15 @@ public final class RuleList implements ClientRules {
 
         boolean appliesTo(AccessAction action, QoS qos, boolean retained) {
             return switch (action) {
-                case PUBLISH -> actions != Actions.SUBSCRIBE && has(qos) && (retain == null || retain == retained);
-                case SUBSCRIBE -> actions != Actions.PUBLISH && has(qos);
-                case RECEIVE -> actions != Actions.PUBLISH && (allow || qosLevels == ALL_LEVELS);
+                case PUBLISH -> is(Actions.PUBLISH, Actions.ALL) && has(qos) && (retain == null || retain == retained);
+                case SUBSCRIBE -> is(Actions.SUBSCRIBE, Actions.SUBSCRIBE_REQUEST) && has(qos);
+                case RECEIVE ->
+                    is(Actions.SUBSCRIBE, Actions.DELIVERY) && (allow || qosLevels == ALL_LEVELS);
             };
+        }
+
+        private boolean is(Actions one, Actions other) {
+            return actions == Actions.ALL || actions == one || actions == other;
         }
 
         private boolean has(QoS qos) {

@@ -27,6 +27,23 @@ class RuleListTest {
 
     @ParameterizedTest
     @CsvSource({
+        "SUBSCRIBE, asked/#,   ALLOW",
+        "RECEIVE,   asked/a,   CONTINUE",
+        "PUBLISH,   asked/a,   CONTINUE",
+        "SUBSCRIBE, sent/a,    CONTINUE",
+        "RECEIVE,   sent/a,    ALLOW",
+        "PUBLISH,   sent/a,    CONTINUE",
+    })
+    void subscribingAndDeliveriesCanNeedARuleEach(AccessAction action, String topic, String expected) {
+        RuleList rules = RuleList.of(
+                List.of(new Rule(true, Actions.SUBSCRIBE_REQUEST, "asked/#"), new Rule(true, Actions.DELIVERY, "sent/#")),
+                NAMES);
+
+        assertThat(decide(rules, action, topic, 0, false)).isEqualTo(AccessDecision.valueOf(expected));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
         "PUBLISH,   a/x,       0, false, ALLOW",
         "PUBLISH,   a/secret,  0, false, DENY",
         "PUBLISH,   b,         0, false, CONTINUE",

@@ -102,7 +102,7 @@ class AccessLdapIT {
                           ws:
                             enabled: false
                         """);
-        broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", LDAPConnection.class, directory, file));
+        broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", directory, file, LDAPConnection.class));
     }
 
     /** Starts a server with a certificate of the authority that is not for its name, and returns its port. */

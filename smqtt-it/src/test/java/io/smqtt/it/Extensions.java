@@ -20,16 +20,15 @@ final class Extensions {
      * The command of a broker with an extension.
      *
      * @param module the module of the extension
-     * @param library a class of the library that the extension needs
      * @param directory the working directory, where data is kept too
      * @param configuration the file
+     * @param libraries a class of each library that the extension needs
      */
-    static ProcessBuilder command(String module, Class<?> library, Path directory, Path configuration)
+    static ProcessBuilder command(String module, Path directory, Path configuration, Class<?>... libraries)
             throws IOException {
-        List<String> paths = List.of(
-                System.getProperty("smqtt.jar"),
-                jar(module).toString(),
-                jarOf(library).toString());
+        List<String> paths = new ArrayList<>(
+                List.of(System.getProperty("smqtt.jar"), jar(module).toString()));
+        Stream.of(libraries).map(library -> jarOf(library).toString()).forEach(paths::add);
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-ea:io.smqtt...",

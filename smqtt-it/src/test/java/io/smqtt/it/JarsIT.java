@@ -32,6 +32,7 @@ class JarsIT {
             Map.entry("smqtt-access", "io.smqtt.access"),
             Map.entry("smqtt-access-ldap", "io.smqtt.access.ldap"),
             Map.entry("smqtt-access-sql", "io.smqtt.access.sql"),
+            Map.entry("smqtt-access-redis", "io.smqtt.access.redis"),
             Map.entry("smqtt-bridge", "io.smqtt.bridge"),
             Map.entry("smqtt-cluster", "io.smqtt.cluster"),
             Map.entry("smqtt-persistence", "io.smqtt.persistence"),

@@ -27,6 +27,7 @@ class ModuleEdgesTest {
             Map.entry("access", Set.of("core")),
             Map.entry("access-ldap", Set.of("core", "access")),
             Map.entry("access-sql", Set.of("core", "access")),
+            Map.entry("access-redis", Set.of("core", "access")),
             Map.entry("bridge", Set.of("core")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),

@@ -22,6 +22,7 @@ class ModuleThreadsTest {
                         "core",
                         "access",
                         "access-ldap",
+                        "access-redis",
                         "bridge",
                         "cluster",
                         "persistence",

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access.redis;
+
+import io.lettuce.core.RedisURI;
+import io.smqtt.access.backend.Authorities;
+import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSettings;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The addresses of Redis, and how they are connected to.
+ *
+ * @param name the prefix of the names of threads
+ * @param uris the server or the sentinels in one URI, or the nodes of a cluster
+ * @param cluster whether they are nodes of a cluster
+ * @param authorities the trusted authorities, or null for those of Java
+ * @param timeout the maximum time to connect
+ * @param maxWaiting the maximum number of commands that wait for an answer
+ */
+record RedisServers(
+        String name,
+        List<RedisURI> uris,
+        boolean cluster,
+        @Nullable TrustManagerFactory authorities,
+        Duration timeout,
+        int maxWaiting) {
+
+    private static final String KEY = "url";
+    private static final String PASSWORD_FILE = "password-file";
+    private static final int COMMANDS_OF_A_REQUEST = 16;
+
+    /**
+     * Reads the addresses.
+     *
+     * @param settings the settings of a backend
+     * @param context its name and limits
+     * @param database the number of the database
+     * @throws io.smqtt.config.ConfigurationException if an address cannot be read, or settings contradict each other
+     */
+    static RedisServers of(BackendSettings settings, BackendContext context, int database) {
+        List<URI> urls = new ArrayList<>();
+        for (String text : settings.list(KEY)) {
+            urls.add(url(settings, text));
+        }
+        boolean tls = isTls(urls.get(0));
+        if (urls.stream().anyMatch(url -> isTls(url) != tls)) {
+            throw settings.problem(KEY, "must have only redis:// or only rediss://");
+        }
+        String mode = settings.text("mode");
+        check(settings, mode, urls.size(), database, tls);
+        Duration timeout = context.config().timeout();
+        List<RedisURI> uris = new ArrayList<>();
+        if (mode.equals("sentinel")) {
+            uris.add(sentinels(settings, urls, tls));
+        } else {
+            urls.forEach(url -> uris.add(RedisURI.create(host(url), port(url, RedisURI.DEFAULT_REDIS_PORT))));
+        }
+        CharSequence password = password(settings);
+        String user = settings.textOrNull("username");
+        for (RedisURI uri : uris) {
+            uri.setSsl(tls);
+            uri.setTimeout(timeout);
+            uri.setDatabase(database);
+            if (password != null && user != null) {
+                uri.setAuthentication(user, password);
+            } else if (password != null) {
+                uri.setAuthentication(password);
+            }
+        }
+        return new RedisServers(
+                "smqtt-access-" + context.name(),
+                uris,
+                mode.equals("cluster"),
+                Authorities.of(settings, "ca"),
+                timeout,
+                context.config().maxConcurrent() * COMMANDS_OF_A_REQUEST);
+    }
+
+    private static void check(BackendSettings settings, String mode, int count, int database, boolean tls) {
+        boolean sentinel = mode.equals("sentinel");
+        if (mode.equals("single") && count > 1) {
+            throw settings.problem(KEY, "has several servers, which need mode: sentinel or cluster");
+        }
+        if (sentinel != settings.has("sentinel-master")) {
+            throw settings.problem(
+                    "sentinel-master", sentinel ? "must be set for mode: sentinel" : "is for mode: sentinel");
+        }
+        if (!sentinel && settings.has("sentinel-password")) {
+            throw settings.problem("sentinel-password", "is for mode: sentinel");
+        }
+        if (mode.equals("cluster") && database != 0) {
+            throw settings.problem("database", "must be 0 for a cluster, which has no other");
+        }
+        if (settings.has("ca") && !tls) {
+            throw settings.problem("ca", "needs rediss://");
+        }
+    }
+
+    private static URI url(BackendSettings settings, String text) {
+        try {
+            URI url = new URI(text.strip());
+            boolean known = "redis".equals(url.getScheme()) || "rediss".equals(url.getScheme());
+            boolean bare = url.getUserInfo() == null && (url.getPath() == null || url.getPath().length() <= 1);
+            if (known && bare && url.getHost() != null && url.getQuery() == null) {
+                return url;
+            }
+        } catch (URISyntaxException e) {
+            // as for another wrong URL
+        }
+        throw settings.problem(
+                KEY, "must be redis://HOST:PORT or rediss://HOST:PORT; user, password and database have keys of their own");
+    }
+
+    private static boolean isTls(URI url) {
+        return url.getScheme().equals("rediss");
+    }
+
+    private static String host(URI url) {
+        String host = url.getHost();
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+    }
+
+    private static int port(URI url, int other) {
+        return url.getPort() >= 0 ? url.getPort() : other;
+    }
+
+    private static RedisURI sentinels(BackendSettings settings, List<URI> urls, boolean tls) {
+        RedisURI.Builder builder = RedisURI.builder().withSentinelMasterId(settings.text("sentinel-master"));
+        String password = settings.textOrNull("sentinel-password");
+        for (URI url : urls) {
+            RedisURI sentinel = RedisURI.create(host(url), port(url, RedisURI.DEFAULT_SENTINEL_PORT));
+            sentinel.setSsl(tls);
+            if (password != null) {
+                sentinel.setAuthentication(password);
+            }
+            builder.withSentinel(sentinel);
+        }
+        return builder.build();
+    }
+
+    private static @Nullable String password(BackendSettings settings) {
+        Path file = settings.file(PASSWORD_FILE);
+        String password = settings.textOrNull("password");
+        if (file != null && password != null) {
+            throw settings.problem(PASSWORD_FILE, "cannot be set together with password");
+        }
+        if (file == null && password == null && settings.has("username")) {
+            throw settings.problem("username", "needs password or password-file");
+        }
+        try {
+            return file == null ? password : Files.readString(file).strip();
+        } catch (IOException e) {
+            throw settings.problem(PASSWORD_FILE, "cannot be read");
+        }
+    }
+}
