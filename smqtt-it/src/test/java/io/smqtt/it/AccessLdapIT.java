@@ -4,7 +4,6 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.unboundid.ldap.sdk.LDAPConnection;
 import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -102,7 +101,7 @@ class AccessLdapIT {
                           ws:
                             enabled: false
                         """);
-        broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", directory, file, LDAPConnection.class));
+        broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", directory, file));
     }
 
     /** Starts a server with a certificate of the authority that is not for its name, and returns its port. */

@@ -4,7 +4,6 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lettuce.core.RedisClient;
 import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import redis.clients.authentication.core.Token;
 
 /** The example of {@code docs/access-redis.md}: its data, configuration and commands; then TLS, a sentinel, a cluster, and a server that dies. */
 class AccessRedisIT {
@@ -101,7 +99,7 @@ class AccessRedisIT {
                             enabled: false
                         """);
         broker = opened(BrokerProcess.start(
-                Extensions.command("smqtt-access-redis", directory, file, RedisClient.class, Token.class)));
+                Extensions.command("smqtt-access-redis", directory, file)));
     }
 
     private static <T extends AutoCloseable> T opened(T process) {
