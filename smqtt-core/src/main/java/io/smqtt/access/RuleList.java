@@ -73,8 +73,7 @@ public final class RuleList implements ClientRules {
             return switch (action) {
                 case PUBLISH -> is(Actions.PUBLISH, Actions.ALL) && has(qos) && (retain == null || retain == retained);
                 case SUBSCRIBE -> is(Actions.SUBSCRIBE, Actions.SUBSCRIBE_REQUEST) && has(qos);
-                case RECEIVE ->
-                    is(Actions.SUBSCRIBE, Actions.DELIVERY) && (allow || qosLevels == ALL_LEVELS);
+                case RECEIVE -> is(Actions.SUBSCRIBE, Actions.DELIVERY) && (allow || qosLevels == ALL_LEVELS);
             };
         }
 

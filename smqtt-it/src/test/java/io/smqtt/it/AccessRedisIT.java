@@ -98,8 +98,7 @@ class AccessRedisIT {
                           ws:
                             enabled: false
                         """);
-        broker = opened(BrokerProcess.start(
-                Extensions.command("smqtt-access-redis", directory, file)));
+        broker = opened(BrokerProcess.start(Extensions.command("smqtt-access-redis", directory, file)));
     }
 
     private static <T extends AutoCloseable> T opened(T process) {
@@ -140,7 +139,9 @@ class AccessRedisIT {
     @Test
     void usersAreReadOverTlsByASentinelAndFromACluster() {
         for (String user : List.of("tls-1", "sentinel-1", "cluster-1")) {
-            assertThat(publish("-u", user, "-P", "secret", "-t", "of/" + user)).as(user).isEmpty();
+            assertThat(publish("-u", user, "-P", "secret", "-t", "of/" + user))
+                    .as(user)
+                    .isEmpty();
             assertThat(publish("-u", user, "-P", "secret", "-t", "of/other")).containsIgnoringCase("not authorized");
             assertThat(publish("-u", user, "-P", "wrong", "-t", "of/" + user))
                     .containsIgnoringCase("bad user name or password");
@@ -160,7 +161,8 @@ class AccessRedisIT {
 
     @Test
     void clientsAreRefusedWhileTheServerIsAwayAndAcceptedWhenItIsBack() {
-        assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "before")).isEmpty();
+        assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "before"))
+                .isEmpty();
         server.kill();
         assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "during"))
                 .containsIgnoringCase("server unavailable");

@@ -88,8 +88,7 @@ final class RedisServer implements AutoCloseable {
             Path file = Files.writeString(directory.resolve("commands-" + port), commands);
             ProcessBuilder command =
                     new ProcessBuilder(ForeignProgram.path("redis-cli"), "-p", String.valueOf(port), "-h", "127.0.0.1");
-            try (CapturedProcess cli =
-                    CapturedProcess.start("redis-cli", command.redirectInput(file.toFile()))) {
+            try (CapturedProcess cli = CapturedProcess.start("redis-cli", command.redirectInput(file.toFile()))) {
                 cli.awaitExit(PATIENCE);
                 return String.join("\n", cli.output());
             }

@@ -41,22 +41,23 @@ final class GoAuthKeys implements KeyLayout {
         if (name == null) {
             return Mono.empty();
         }
-        return redis.text(name).flatMap(hash -> redis.text(name + ":su")
-                .defaultIfEmpty("")
-                .map(superuser -> new StoredUser(hash, "", superuser.equals("true"))));
+        return redis.text(name)
+                .flatMap(hash -> redis.text(name + ":su")
+                        .defaultIfEmpty("")
+                        .map(superuser -> new StoredUser(hash, "", superuser.equals("true"))));
     }
 
     @Override
     public Mono<List<AccessRule>> rules(Redis redis, BackendRequest request) {
         String name = name(request);
         Flux<AccessRule> own = name == null ? Flux.empty() : rules(redis, name, GoAuthKeys::literal);
-        return own.concatWith(rules(redis, COMMON, AccessRule::allowWithPercent)).collectList();
+        return own.concatWith(rules(redis, COMMON, AccessRule::allowWithPercent))
+                .collectList();
     }
 
-    private static Flux<AccessRule> rules(
-            Redis redis, String owner, BiFunction<Actions, String, AccessRule> rule) {
-        return Flux.fromArray(Kind.values()).concatMap(kind -> redis.members(owner + ":" + kind.suffix)
-                .flatMapIterable(filters -> {
+    private static Flux<AccessRule> rules(Redis redis, String owner, BiFunction<Actions, String, AccessRule> rule) {
+        return Flux.fromArray(Kind.values())
+                .concatMap(kind -> redis.members(owner + ":" + kind.suffix).flatMapIterable(filters -> {
                     List<AccessRule> rules = new ArrayList<>();
                     for (String filter : filters) {
                         kind.actions.forEach(actions -> rules.add(rule.apply(actions, filter)));

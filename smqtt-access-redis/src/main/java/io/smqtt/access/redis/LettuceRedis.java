@@ -161,8 +161,9 @@ final class LettuceRedis implements Redis {
     private <T> Mono<T> ask(Function<RedisClusterReactiveCommands<String, String>, Mono<T>> command) {
         return Mono.defer(() -> {
                     CompletableFuture<Connection> opened = connection();
-                    return Mono.fromFuture(opened, true).flatMap(connection -> command.apply(connection.commands())
-                            .doOnCancel(() -> discard(opened, connection)));
+                    return Mono.fromFuture(opened, true)
+                            .flatMap(connection ->
+                                    command.apply(connection.commands()).doOnCancel(() -> discard(opened, connection)));
                 })
                 .onErrorResume(LettuceRedis::isWrongType, error -> Mono.empty());
     }
@@ -186,7 +187,8 @@ final class LettuceRedis implements Redis {
 
     @Override
     public Mono<Map<String, String>> fields(String key, List<String> fields) {
-        return ask(commands -> map(commands.hmget(key, fields.toArray(String[]::new)))).defaultIfEmpty(Map.of());
+        return ask(commands -> map(commands.hmget(key, fields.toArray(String[]::new))))
+                .defaultIfEmpty(Map.of());
     }
 
     @Override
@@ -225,7 +227,8 @@ final class LettuceRedis implements Redis {
         try {
             client.shutdownAsync(0, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
                     .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            resources.shutdown(0, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+            resources
+                    .shutdown(0, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
                     .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -68,12 +68,11 @@ final class ReadCommand {
             }
         }
         int fields = templates.size() - 1;
-        boolean fits =
-                switch (name) {
-                    case HGETALL -> fields == 0;
-                    case HGET -> fields == 1;
-                    case HMGET -> fields >= 1;
-                };
+        boolean fits = switch (name) {
+            case HGETALL -> fields == 0;
+            case HGET -> fields == 1;
+            case HMGET -> fields >= 1;
+        };
         if (!fits) {
             throw settings.problem(setting, "has the wrong number of fields for " + name);
         }

@@ -33,9 +33,7 @@ final class RedisBackend implements AccessBackend {
 
     @Override
     public Mono<BackendAnswer> authenticate(BackendRequest request) {
-        return keys.user(redis, request)
-                .flatMap(user -> answer(user, request))
-                .defaultIfEmpty(BackendAnswer.NOT_MINE);
+        return keys.user(redis, request).flatMap(user -> answer(user, request)).defaultIfEmpty(BackendAnswer.NOT_MINE);
     }
 
     private Mono<BackendAnswer> answer(StoredUser user, BackendRequest request) {
@@ -44,9 +42,8 @@ final class RedisBackend implements AccessBackend {
             return Mono.just(BackendAnswer.DENY);
         }
         return checks.matches(request, user.passwordHash(), user.salt())
-                .map(matches -> matches
-                        ? new BackendAnswer.Allow(user.superuser(), Map.of(), null, null)
-                        : BackendAnswer.DENY);
+                .map(matches ->
+                        matches ? new BackendAnswer.Allow(user.superuser(), Map.of(), null, null) : BackendAnswer.DENY);
     }
 
     @Override

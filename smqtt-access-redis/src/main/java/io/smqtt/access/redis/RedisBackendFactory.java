@@ -29,7 +29,9 @@ public final class RedisBackendFactory implements AccessBackendFactory {
         List<BackendSetting> settings = new ArrayList<>(List.of(
                 BackendSetting.choice(
                         "style", "emqx", List.of("emqx", GO_AUTH), "the keys and values: `emqx` or `go-auth`"),
-                BackendSetting.list("url", "the server, `redis://HOST:PORT` or `rediss://HOST:PORT`; several for the other modes")
+                BackendSetting.list(
+                                "url",
+                                "the server, `redis://HOST:PORT` or `rediss://HOST:PORT`; several for the other modes")
                         .required(),
                 BackendSetting.choice(
                         "mode",

@@ -109,7 +109,8 @@ record RedisServers(
         try {
             URI url = new URI(text.strip());
             boolean known = "redis".equals(url.getScheme()) || "rediss".equals(url.getScheme());
-            boolean bare = url.getUserInfo() == null && (url.getPath() == null || url.getPath().length() <= 1);
+            boolean bare = url.getUserInfo() == null
+                    && (url.getPath() == null || url.getPath().length() <= 1);
             if (known && bare && url.getHost() != null && url.getQuery() == null) {
                 return url;
             }
@@ -117,7 +118,8 @@ record RedisServers(
             // as for another wrong URL
         }
         throw settings.problem(
-                KEY, "must be redis://HOST:PORT or rediss://HOST:PORT; user, password and database have keys of their own");
+                KEY,
+                "must be redis://HOST:PORT or rediss://HOST:PORT; user, password and database have keys of their own");
     }
 
     private static boolean isTls(URI url) {

@@ -136,7 +136,9 @@ final class FakeRedis implements AutoCloseable {
                 case "GET" -> bulk((String) value);
                 case "HMGET" -> {
                     Map<?, ?> hash = value == null ? Map.of() : (Map<?, ?>) value;
-                    yield array(command.subList(2, command.size()).stream().map(hash::get).toList());
+                    yield array(command.subList(2, command.size()).stream()
+                            .map(hash::get)
+                            .toList());
                 }
                 case "HGETALL" -> {
                     List<Object> parts = new ArrayList<>();
@@ -161,9 +163,7 @@ final class FakeRedis implements AutoCloseable {
     }
 
     private static String bulk(String text) {
-        return text == null
-                ? "$-1\r\n"
-                : "$" + text.getBytes(StandardCharsets.UTF_8).length + "\r\n" + text + "\r\n";
+        return text == null ? "$-1\r\n" : "$" + text.getBytes(StandardCharsets.UTF_8).length + "\r\n" + text + "\r\n";
     }
 
     @Override

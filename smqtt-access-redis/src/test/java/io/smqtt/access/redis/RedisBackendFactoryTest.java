@@ -74,8 +74,8 @@ class RedisBackendFactoryTest {
 
     @Test
     void aClusterHasOneDatabase() {
-        assertThatThrownBy(() -> RedisBackendTest.backend(
-                        "url", "redis://127.0.0.1", "mode", "cluster", "database", "1"))
+        assertThatThrownBy(
+                        () -> RedisBackendTest.backend("url", "redis://127.0.0.1", "mode", "cluster", "database", "1"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("database must be 0");
     }

@@ -107,7 +107,8 @@ class RedisBackendTest {
     }
 
     private static BackendAnswer ask(AccessBackend backend, @Nullable String user, @Nullable String password) {
-        return Objects.requireNonNull(backend.authenticate(request(user, password)).block(PATIENCE));
+        return Objects.requireNonNull(
+                backend.authenticate(request(user, password)).block(PATIENCE));
     }
 
     private static List<AccessRule> rules(AccessBackend backend, @Nullable String user) {
@@ -209,7 +210,8 @@ class RedisBackendTest {
                         new RuleList.Rule(true, Actions.PUBLISH, "rw/+"),
                         new RuleList.Rule(true, Actions.DELIVERY, "rw/+"),
                         new RuleList.Rule(true, Actions.SUBSCRIBE_REQUEST, "common/${username}/${clientid}"));
-        assertThat(AccessRules.compile(rules(backend, "bob"), request("bob", null)).size())
+        assertThat(AccessRules.compile(rules(backend, "bob"), request("bob", null))
+                        .size())
                 .isEqualTo(6);
     }
 
@@ -219,7 +221,24 @@ class RedisBackendTest {
         long seed = new Random().nextLong();
         Random random = new Random(seed);
         List<String> pieces = List.of(
-                " ", "\r\n", "\n", "\"", "'", "\\", "*1", "$3", "FLUSHALL", "HGETALL", "${username}", "{", "}", ":", "*", "?", "é", "ann");
+                " ",
+                "\r\n",
+                "\n",
+                "\"",
+                "'",
+                "\\",
+                "*1",
+                "$3",
+                "FLUSHALL",
+                "HGETALL",
+                "${username}",
+                "{",
+                "}",
+                ":",
+                "*",
+                "?",
+                "é",
+                "ann");
         AccessBackend backend = open();
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -227,7 +246,9 @@ class RedisBackendTest {
                     .mapToObj(part -> pieces.get(random.nextInt(pieces.size())))
                     .collect(Collectors.joining());
             names.add(name);
-            assertThat(ask(backend, name, "secret")).as("%s, seed %d", name, seed).isEqualTo(BackendAnswer.NOT_MINE);
+            assertThat(ask(backend, name, "secret"))
+                    .as("%s, seed %d", name, seed)
+                    .isEqualTo(BackendAnswer.NOT_MINE);
         }
         assertThat(redis.commands())
                 .as("seed %d", seed)
