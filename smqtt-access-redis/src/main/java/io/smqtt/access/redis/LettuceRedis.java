@@ -3,6 +3,7 @@ package io.smqtt.access.redis;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
@@ -73,30 +74,36 @@ final class LettuceRedis implements Redis {
                 .build();
         if (servers.cluster()) {
             RedisClusterClient nodes = RedisClusterClient.create(resources, servers.uris());
-            nodes.setOptions(ClusterClientOptions.builder(options(servers).build())
+            // a connection to a node is opened by the first command, which must wait for it; the caller's timeout
+            // bounds that
+            nodes.setOptions(ClusterClientOptions.builder(options(servers, DisconnectedBehavior.ACCEPT_COMMANDS)
+                            .build())
                     .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                             .enablePeriodicRefresh(TOPOLOGY_AGE)
                             .build())
                     .build());
             client = nodes;
-            connector = () -> nodes.connectAsync(StringCodec.UTF8)
+            connector = () -> nodes.refreshPartitionsAsync()
+                    .thenCompose(known -> nodes.connectAsync(StringCodec.UTF8))
                     .thenApply(connection -> new Connection(connection, connection.reactive()));
         } else {
             RedisClient one = RedisClient.create(resources);
-            one.setOptions(options(servers).autoReconnect(false).build());
+            one.setOptions(options(servers, DisconnectedBehavior.REJECT_COMMANDS)
+                    .autoReconnect(false)
+                    .build());
             client = one;
             connector = () -> one.connectAsync(StringCodec.UTF8, servers.uris().get(0))
                     .thenApply(connection -> new Connection(connection, connection.reactive()));
         }
     }
 
-    private static ClientOptions.Builder options(RedisServers servers) {
+    private static ClientOptions.Builder options(RedisServers servers, DisconnectedBehavior disconnected) {
         SslOptions.Builder tls = SslOptions.builder().jdkSslProvider().handshakeTimeout(servers.timeout());
         if (servers.authorities() != null) {
             tls.trustManager(servers.authorities());
         }
         return ClientOptions.builder()
-                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .disconnectedBehavior(disconnected)
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .requestQueueSize(servers.maxWaiting())
                 .socketOptions(SocketOptions.builder()
