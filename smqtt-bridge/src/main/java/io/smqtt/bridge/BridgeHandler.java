@@ -311,7 +311,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         all.release();
         if (pacer != null) {
-            pace(context, pacer, passed);
+            pace(context, pacer, passed, answers);
         }
         if (answers.isReadable()) {
             context.executor().execute(() -> inject(context, answers));
@@ -363,17 +363,20 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         ByteBuf one = context.alloc().buffer(packet.readableBytes() + 64);
+        int before = answers.writerIndex();
         between.leaving(packet, one, answers);
         if (one.isReadable()) {
-            pacer.add(one);
+            int due = answers.writerIndex() - before;
+            pacer.add(one, due == 0 ? Unpooled.EMPTY_BUFFER : answers.copy(before, due));
+            answers.writerIndex(before);
         } else {
             one.release();
         }
     }
 
-    /** Writes the packets whose time has come, and comes back for the rest. */
-    private void pace(ChannelHandlerContext context, Pacer by, ByteBuf out) {
-        by.drainTo(out, System.nanoTime());
+    /** Writes the packets whose time has come and the answers to our session, and comes back for the rest. */
+    private void pace(ChannelHandlerContext context, Pacer by, ByteBuf out, ByteBuf answers) {
+        by.drainTo(out, answers, System.nanoTime());
         if (!by.isEmpty() && !paceScheduled) {
             paceScheduled = true;
             context.executor()
@@ -382,8 +385,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
                                 paceScheduled = false;
                                 if (context.channel().isActive()) {
                                     ByteBuf due = context.alloc().buffer();
-                                    pace(context, by, due);
+                                    ByteBuf ours = context.alloc().buffer(0);
+                                    pace(context, by, due, ours);
                                     context.writeAndFlush(due);
+                                    inject(context, ours);
                                 }
                             },
                             PACE_MILLIS,

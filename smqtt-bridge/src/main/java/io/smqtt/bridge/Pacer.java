@@ -17,10 +17,23 @@ final class Pacer {
     /** The time for which unused room is kept. */
     private static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Deque<ByteBuf> held = new ArrayDeque<>();
+    private final Deque<Held> held = new ArrayDeque<>();
     private final int perSecond;
     private final long intervalNanos;
     private long nextNanos;
+
+    /**
+     * A packet that waits.
+     *
+     * @param answers what our session gets when the packet has left
+     */
+    private record Held(ByteBuf packet, ByteBuf answers) {
+
+        private void release() {
+            packet.release();
+            answers.release();
+        }
+    }
 
     /**
      * Creates a pacer.
@@ -43,25 +56,26 @@ final class Pacer {
         return held.isEmpty();
     }
 
-    /** Takes a packet, with its reference. */
-    void add(ByteBuf packet) {
-        held.add(packet);
+    /** Takes a packet and the answers to our session that are due when it has left, with their references. */
+    void add(ByteBuf packet, ByteBuf answers) {
+        held.add(new Held(packet, answers));
     }
 
-    /** Writes the packets that may leave now. */
-    void drainTo(ByteBuf out, long nowNanos) {
+    /** Writes the packets that may leave now, and their answers. */
+    void drainTo(ByteBuf out, ByteBuf answers, long nowNanos) {
         nextNanos = Math.max(nextNanos, nowNanos - LONGEST_BURST_NANOS);
         while (!held.isEmpty() && nextNanos - nowNanos <= 0) {
-            ByteBuf packet = held.remove();
-            out.writeBytes(packet);
-            packet.release();
+            Held next = held.remove();
+            out.writeBytes(next.packet);
+            answers.writeBytes(next.answers);
+            next.release();
             nextNanos += intervalNanos;
         }
     }
 
     /** Discards what is held: the session sends it again. */
     void clear() {
-        held.forEach(ByteBuf::release);
+        held.forEach(Held::release);
         held.clear();
     }
 }

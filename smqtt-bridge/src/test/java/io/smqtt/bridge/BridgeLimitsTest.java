@@ -115,6 +115,33 @@ class BridgeLimitsTest {
         }
     }
 
+    /** Messages that the rate has held back are acknowledged when they leave, not before. */
+    @Test
+    void withMaximumQosZeroNothingThatHasNotLeftIsLost() {
+        try (BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "a/# out 2")
+                                        .maxRate(2)
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("publisher")) {
+            for (int i = 0; i < 5; i++) {
+                client.publish("a/b", "m" + i, 1 + i % 2);
+            }
+            RawClient first = remote.accept(PropertyBytes.none().u8(MAXIMUM_QOS, 0));
+            assertThat(RemoteStub.nextPublish(first).text()).isEqualTo("m0");
+            first.close();
+
+            RawClient second = remote.accept(PropertyBytes.none().u8(MAXIMUM_QOS, 0));
+            List<String> arrived = new ArrayList<>();
+            while (!arrived.contains("m4")) {
+                arrived.add(RemoteStub.nextPublish(second).text());
+            }
+            assertThat(arrived).contains("m3", "m4");
+            await().until(() -> broker.waiting("cloud") == 0);
+        }
+    }
+
     @Test
     void aMessageAboveTheMaximumPacketSizeIsDroppedAndLoggedOnce() {
         try (BridgedBroker broker = start("a/# out 2");
