@@ -347,7 +347,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 }
             }
             case Packets.DISCONNECT_TYPE -> {
-                passed.writeBytes(Packets.DISCONNECT);
+                writeEnd(passed);
                 Packets.body(packet);
                 int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
                 problem = String.format("this broker has ended it with reason 0x%02x", reason);
@@ -426,7 +426,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         ByteBuf first = subscriptionsThere(context, limits);
         if (stateTopic != null && limits.retainAvailable()) {
-            Packets.publishConnected(first, v5, stateTopic);
+            Packets.publishState(first, v5, stateTopic, StateTopic.CONNECTED);
         }
         context.writeAndFlush(first);
         up = true;
@@ -516,10 +516,20 @@ final class BridgeHandler extends ChannelDuplexHandler {
         channel.eventLoop().execute(() -> {
             ChannelHandlerContext context = channel.pipeline().context(this);
             if (context != null && channel.isActive() && asked) {
-                context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
+                ByteBuf last = context.alloc().buffer();
+                writeEnd(last);
+                context.writeAndFlush(last);
             }
             channel.close();
         });
+    }
+
+    /** Writes the DISCONNECT, which makes the other broker forget the will, and before it what the will would say. */
+    private void writeEnd(ByteBuf out) {
+        if (up && stateTopic != null && remote != null && remote.retainAvailable()) {
+            Packets.publishState(out, v5, stateTopic, StateTopic.DISCONNECTED);
+        }
+        out.writeBytes(Packets.DISCONNECT);
     }
 
     private void close(ChannelHandlerContext context, String why) {

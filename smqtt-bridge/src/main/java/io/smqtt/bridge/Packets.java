@@ -197,15 +197,15 @@ final class Packets {
         return framed(alloc, 0x10, body);
     }
 
-    /** Writes the retained message that the bridge is connected, with QoS 0. */
-    static void publishConnected(ByteBuf out, boolean v5, String topic) {
+    /** Writes the retained message that the bridge is, or is not, connected, with QoS 0. */
+    static void publishState(ByteBuf out, boolean v5, String topic, byte[] state) {
         out.writeByte(PUBLISH << 4 | 1);
-        writeVarInt(out, 2 + ByteBufUtil.utf8Bytes(topic) + (v5 ? 1 : 0) + StateTopic.CONNECTED.length);
+        writeVarInt(out, 2 + ByteBufUtil.utf8Bytes(topic) + (v5 ? 1 : 0) + state.length);
         writeText(out, topic);
         if (v5) {
             out.writeByte(0);
         }
-        out.writeBytes(StateTopic.CONNECTED);
+        out.writeBytes(state);
     }
 
     /** Writes a SUBSCRIBE with one filter. */

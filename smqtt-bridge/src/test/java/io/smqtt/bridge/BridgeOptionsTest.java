@@ -135,6 +135,27 @@ class BridgeOptionsTest {
         }
     }
 
+    /** The will, which a DISCONNECT removes, does not say it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theEndOfTheConnectionIsPublishedBeforeItsDisconnect(boolean stopped) {
+        BridgeConfig config = BridgedBroker.bridge(remote.address(), "a out")
+                .notifications(BridgeConfig.Notifications.BOTH)
+                .build();
+        RawClient bridge;
+        try (DialledBroker broker = DialledBroker.with(config)) {
+            bridge = remote.accept(PropertyBytes.none());
+            assertThat(RemoteStub.nextPublish(bridge).text()).isEqualTo("1");
+            if (stopped) { // else it ends with the broker
+                broker.module().operate("cloud", Bridges.Operation.STOP);
+            }
+        }
+        ReceivedPacket state = RemoteStub.nextPublish(bridge);
+        assertThat(state.topic() + '=' + state.text()).isEqualTo(STATE + "=0");
+        assertThat(state.retain()).isTrue();
+        bridge.expect(MqttMessageType.DISCONNECT);
+    }
+
     /** A broker without retained messages refuses the will that goes with the state. */
     @Test
     void aRemoteThatRefusesTheStateIsConnectedWithoutIt() {
