@@ -365,11 +365,13 @@ final class Bridge {
     /** The other broker takes no retained message or not this topic: asks again without a will, at once. */
     synchronized void withoutRemoteState(String at, String refusal) {
         remoteState = false;
-        LOG.warn(
-                "bridge {}: {} does not take the state of the connection, connecting without it: {}",
-                name,
-                at,
-                refusal);
+        if (changes.allows("bridge " + name + " without state: " + refusal)) {
+            LOG.warn(
+                    "bridge {}: {} does not take the state of the connection, connecting without it: {}",
+                    name,
+                    at,
+                    refusal);
+        }
     }
 
     /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
@@ -407,6 +409,8 @@ final class Bridge {
         channel = null;
         if (wasUp) {
             publishState(false);
+        } else { // a refusal was perhaps not because of the state
+            remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
         }
         if (ending) { // by an operator, who may have started it again
             ending = false;

@@ -173,6 +173,22 @@ class BridgeOptionsTest {
         }
     }
 
+    /** Rights may be missing for the will, or for the connection as a whole, which the next attempt without a will shows. */
+    @Test
+    void aRefusalThatWasNotBecauseOfTheStateDoesNotSwitchItOff() {
+        try (BridgedBroker broker = BridgedBroker.with(
+                        "cloud",
+                        BridgedBroker.bridge(remote.address(), "a out").notifications(BridgeConfig.Notifications.BOTH))
+                .start()) {
+            RemoteStub.connAck(remote.acceptConnect(), 0x87, PropertyBytes.none());
+            RemoteStub.connAck(remote.acceptConnect(), 0x87, PropertyBytes.none()); // without the will
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            broker.awaitConnected("cloud");
+            ReceivedPacket state = RemoteStub.nextPublish(bridge);
+            assertThat(state.topic() + '=' + state.text()).isEqualTo(STATE + "=1");
+        }
+    }
+
     @Test
     void aBridgeThatIsStartedByAnOperatorKeepsMessagesMeanwhile() {
         BridgeConfig config = BridgedBroker.bridge(remote.address(), "a out 1")
