@@ -442,10 +442,19 @@ final class BridgeHandler extends ChannelDuplexHandler {
             if (topic.out()) {
                 int id = Packets.OWN_ID - i;
                 int retained = bridge.wantsRetained(topic) ? 0 : RETAINED_IF_NEW;
-                Packets.subscribe(packets, true, id, topic.local().value(), topic.qos() | OPTIONS | retained);
+                Packets.subscribe(packets, true, id, topic.local().value(), highestQos(topic) | OPTIONS | retained);
             }
         }
         return packets;
+    }
+
+    /** The highest QoS of the topics that go out by the same filter, for which there is one subscription. */
+    private int highestQos(BridgeTopic topic) {
+        return bridge.topics().stream()
+                .filter(other -> other.out() && other.local().equals(topic.local()))
+                .mapToInt(BridgeTopic::qos)
+                .max()
+                .orElseThrow();
     }
 
     private ByteBuf subscriptionsThere(ChannelHandlerContext context, RemoteLimits limits) {

@@ -113,6 +113,23 @@ class BridgeOptionsTest {
     }
 
     @Test
+    void ofTwoTopicsWithTheSameFilterTheHigherQosCounts() {
+        BridgeConfig config = BridgedBroker.bridge(remote.address(), "a out 1", "a out 0 \"\" other/")
+                .build();
+        try (DialledBroker broker = DialledBroker.with(config);
+                RawClient client = broker.client("client")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+            for (int i = 0; i < 10; i++) {
+                client.publish("a", "m" + i, 1);
+            }
+            for (int i = 0; i < 10; i++) {
+                assertThat(RemoteStub.nextPublish(bridge).qos()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
     void theStateOfTheConnectionIsPublishedAtBothBrokers() {
         try (BridgedBroker broker = BridgedBroker.with(
                                 "cloud",
