@@ -70,6 +70,7 @@ export function Bridges() {
               <>
                 <Badge kind={KINDS[row.status] ?? 'plain'}>{tOr(`bridge.${row.status}`, row.status)}</Badge>{' '}
                 {row.status === 'disconnected' && <Name text={row.status_reason} />}
+                {row.rtt_ms !== undefined && <span title={t('rtt')}>{rate(row.rtt_ms)} ms</span>}
               </>
             ),
           },
@@ -78,7 +79,6 @@ export function Bridges() {
           { head: t('sent'), cell: row => count(row.metrics.sent), number: true },
           { head: t('received'), cell: row => count(row.metrics.received), number: true },
           { head: t('dropped'), cell: row => count(row.metrics.dropped), number: true },
-          { head: t('rtt'), cell: row => (row.rtt_ms === undefined ? '–' : `${rate(row.rtt_ms)} ms`), number: true },
           { head: '', cell: row => may.administer() && act(row) },
         ]}
       />
