@@ -40,6 +40,8 @@ class SampleFileTest {
                 .removeIf(key -> key.contains(".tls")
                         || key.startsWith("auto-subscriptions.")
                         || key.startsWith("topic-rewrites.")
+                        || key.startsWith("retained-policies.")
+                        || key.startsWith("validations.")
                         || key.startsWith("bridges.")
                         || key.startsWith("access.backends.")
                         || key.matches("management\\.(otlp|influx|tracing)\\..*"));
@@ -56,7 +58,7 @@ class SampleFileTest {
     void sampleNamesEveryKeyAndNoOther() throws IOException {
         Set<String> named = read(uncommented()).keySet().stream()
                 .map(key -> key.replaceFirst(
-                        "^(listeners|auto-subscriptions|topic-rewrites|bridges|access\\.backends)\\.[a-z]+\\.",
+                        "^(listeners|auto-subscriptions|topic-rewrites|retained-policies|validations|bridges|access\\.backends)\\.[a-z]+\\.",
                         "$1.<name>."))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<String> known = EffectiveConfig.schema().describe().stream()

@@ -29,6 +29,8 @@ import java.util.Map;
  * @param autoSubscriptions subscriptions that every client gets when it connects, by name, in the order in which they are
  *     made
  * @param topicRewrites rules that give topics of clients another name, by name; the last one that fits decides
+ * @param retainedPolicies rules for retained messages of some topics, by name; the first one that fits decides
+ * @param validations checks of payloads, by name; a message is checked by all that fit, in their order
  * @param delayed messages that are published later
  * @param bridges connections that this broker opens to other brokers, by name
  * @param overload how the broker protects itself while it is overloaded
@@ -47,6 +49,8 @@ public record BrokerConfig(
         AccessConfig access,
         Map<String, AutoSubscriptionConfig> autoSubscriptions,
         Map<String, TopicRewriteConfig> topicRewrites,
+        Map<String, RetainedPolicyConfig> retainedPolicies,
+        Map<String, ValidationConfig> validations,
         DelayedConfig delayed,
         Map<String, BridgeConfig> bridges,
         OverloadConfig overload,
@@ -56,7 +60,7 @@ public record BrokerConfig(
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
 
-    /** Maximum number of automatic subscriptions, of rewrite rules and of bridges. */
+    /** Maximum number of automatic subscriptions, of rewrite rules, of rules for retained messages and of bridges. */
     private static final int MAX_ENTRIES = 100;
 
     /**
@@ -74,6 +78,8 @@ public record BrokerConfig(
                 access,
                 autoSubscriptions,
                 topicRewrites,
+                retainedPolicies,
+                validations,
                 delayed,
                 bridges,
                 overload,
@@ -88,6 +94,10 @@ public record BrokerConfig(
         checkNames("auto-subscriptions", autoSubscriptions);
         topicRewrites = Collections.unmodifiableMap(new LinkedHashMap<>(topicRewrites));
         checkNames("topic-rewrites", topicRewrites);
+        retainedPolicies = Collections.unmodifiableMap(new LinkedHashMap<>(retainedPolicies));
+        checkNames("retained-policies", retainedPolicies);
+        validations = Collections.unmodifiableMap(new LinkedHashMap<>(validations));
+        checkNames("validations", validations);
         bridges = Collections.unmodifiableMap(new LinkedHashMap<>(bridges));
         checkNames("bridges", bridges);
     }
@@ -134,6 +144,9 @@ public record BrokerConfig(
         }
         if (!bridges.isEmpty()) {
             modules.put("bridges", "smqtt-bridge");
+        }
+        if (!validations.isEmpty()) {
+            modules.put("validations", "smqtt-rules");
         }
         if (cluster.enabled()) {
             modules.put("cluster.enabled", "smqtt-cluster");

@@ -48,6 +48,7 @@ import java.time.Duration;
  * @param maxTotalSessionBytes the same for all sessions, online and offline; the last fifth is reserved for
  *     sessions that end with their connections. Stored sessions that do not fit at the start are not loaded and stay in
  *     the store. By default 25 % of the heap
+ * @param maxRetainedRate maximum number of retained messages per second that are sent to one client after a SUBSCRIBE; 0 for no limit
  * @param maxPublishRate maximum number of messages per second that are read from one client; 0 for no limit
  * @param maxPublishBurst number of messages that may come at once from one client after a pause; 0 for those of a
  *     second
@@ -109,6 +110,7 @@ public record LimitsConfig(
         @Setting(value = "2%", min = "1024", max = "1GiB") long maxSessionBytes,
         @Setting(value = "15%", min = "1024", max = "1TiB") long maxUserSessionBytes,
         @Setting(value = "25%", min = "1024", max = "1TiB") long maxTotalSessionBytes,
+        @Setting(value = "0", min = "0", max = "100000000") int maxRetainedRate,
         @Setting(value = "0", min = "0", max = "100000000") int maxPublishRate,
         @Setting(value = "0", min = "0", max = "100000000") int maxPublishBurst,
         @Setting(value = "0", min = "0", max = "1TiB") long maxBytesRate,

@@ -19,6 +19,11 @@ import java.time.Duration;
  * @param responseInformation Response Information, the beginning of response topics; empty for none
  * @param serverReference Server Reference that clients get on shutdown, as host:port; empty for none
  * @param validatePayloadFormat whether a payload is checked that its Payload Format Indicator declares as UTF-8
+ * @param exclusiveSubscriptions whether clients may have exclusive subscriptions, to {@code $exclusive/FILTER}; otherwise such a
+ *     filter is one like any other
+ * @param eventMessages whether connects, disconnects and subscriptions of clients are published, to
+ *     {@code $SYS/brokers/NODE/clients/CLIENTID/…} and {@code $events/…}
+ * @param sparkplugAware whether birth certificates of Sparkplug are retained under {@code $sparkplug/certificates/}
  * @param sharedStrategy how the member of a shared subscription is chosen that gets a message
  */
 @ConfigBlock("mqtt")
@@ -37,6 +42,9 @@ public record MqttConfig(
         String responseInformation,
         String serverReference,
         @Setting("false") boolean validatePayloadFormat,
+        @Setting("false") boolean exclusiveSubscriptions,
+        @Setting("false") boolean eventMessages,
+        @Setting("false") boolean sparkplugAware,
         @Setting("round-robin") SharedStrategy sharedStrategy) {
 
     /**

@@ -63,6 +63,8 @@ class BlockValuesTest {
                         defaults.access(),
                         defaults.autoSubscriptions(),
                         defaults.topicRewrites(),
+                        defaults.retainedPolicies(),
+                        defaults.validations(),
                         defaults.delayed(),
                         defaults.bridges(),
                         defaults.overload(),

@@ -186,6 +186,14 @@ class ConfigSchemaTest {
         if (name.startsWith("auto-subscriptions.") && !name.endsWith(".topic")) {
             values.put("auto-subscriptions.tcp.topic", new ConfigValue("a", "needed", BASE));
         }
+        if (name.startsWith("retained-policies.") && !name.endsWith(".topic")) {
+            values.put("retained-policies.tcp.topic", new ConfigValue("a", "needed", BASE));
+        }
+        if (name.startsWith("validations.")) {
+            values.put("validations.tcp.topics", new ConfigValue("a", "needed", BASE));
+            values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
+            values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
+        }
         if (name.startsWith("access.backends.")) {
             values.put("access.backends.tcp.type", new ConfigValue("http", "needed", BASE));
             values.put("access.chain", new ConfigValue("tcp", "needed", BASE));
