@@ -40,16 +40,18 @@ public final class RetainedMessages {
         COUNT_EXCEEDED,
         /** Refused: the maximum number of bytes is reached. The former message of the topic stays. */
         BYTES_EXCEEDED,
+        /** Refused: the payload is larger than the rule for its topic allows. */
+        PAYLOAD_EXCEEDED,
         /** Refused: the topic is hidden, and the publisher is not the broker itself. */
         HIDDEN;
 
         /**
          * Whether the message was refused.
          *
-         * @return true if a limit is reached, or the topic is hidden
+         * @return true if a limit is reached, a rule does not allow it, or the topic is hidden
          */
         public boolean isRefusal() {
-            return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED || this == HIDDEN;
+            return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED || this == PAYLOAD_EXCEEDED || this == HIDDEN;
         }
     }
 

@@ -360,6 +360,17 @@ public final class Router {
         return outcome;
     }
 
+    /**
+     * Reports a retained message that is refused before it comes to the tree.
+     *
+     * @param outcome the reason
+     * @return the same
+     */
+    public RetainedMessages.Outcome refuseRetained(RetainedMessages.Outcome outcome) {
+        observer.retainedRefused(retained.count(), retained.bytes());
+        return outcome;
+    }
+
     private boolean routeToGroup(
             RoutingLoop loop,
             ApplicationMessage message,

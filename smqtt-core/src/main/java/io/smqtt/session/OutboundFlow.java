@@ -18,6 +18,7 @@ import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -325,7 +326,7 @@ final class OutboundFlow {
     /** Queues the retained messages that a new subscription asked for; {@link #pump()} sends them as the window allows. */
     void deliverRetained(RetainedCursor cursor, Subscription subscription) {
         if (retained == null) {
-            retained = new RetainedDeliveries();
+            retained = new RetainedDeliveries(resources.limits().maxRetainedRate());
         }
         retained.add(cursor, subscription);
     }
@@ -435,12 +436,18 @@ final class OutboundFlow {
             retained = null;
             return false;
         }
+        long now = resources.ticker().nanoTime();
+        long waitNanos = waiting.waitNanos(now);
+        if (waitNanos > 0) {
+            resumeRetained(waiting, waitNanos);
+            return false;
+        }
         if (!pumpedLater) { // which resets the step limit
             pumpedLater = true;
             session.execute(this::pumpLater);
         }
         Subscription subscription = waiting.subscription();
-        ApplicationMessage message = waiting.next(resources.ticker().nanoTime(), retainedSteps);
+        ApplicationMessage message = waiting.next(now, retainedSteps);
         retainedSteps -= Math.max(1, waiting.steps()); // an unsuccessful search counts too
         if (message == null) {
             return !waiting.wasInterrupted();
@@ -449,6 +456,7 @@ final class OutboundFlow {
             return true; // not routed to this client, so not dropped
         }
         QoS qos = message.qos().atMost(subscription.maximumQos());
+        waiting.sent();
         observer.deliveriesAdded(DeliverySource.RETAINED, 1);
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
@@ -456,6 +464,21 @@ final class OutboundFlow {
             send(current, message, subscription, qos, RouteTicket.NONE);
         }
         return true;
+    }
+
+    /** Continues when the pace of retained messages allows it. */
+    private void resumeRetained(RetainedDeliveries waiting, long waitNanos) {
+        if (waiting.mustResume()) {
+            session.owner()
+                    .executor()
+                    .schedule(
+                            () -> session.execute(() -> {
+                                waiting.resumed();
+                                pump();
+                            }),
+                            waitNanos,
+                            TimeUnit.NANOSECONDS);
+        }
     }
 
     private boolean isFor(ApplicationMessage retainedMessage, Subscription subscription) {

@@ -16,9 +16,25 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class RetainedDeliveries {
 
+    private static final long SECOND_NANOS = 1_000_000_000;
+    private static final long BURST_NANOS = SECOND_NANOS / 10;
+
     private final ArrayDeque<Pass> passes = new ArrayDeque<>();
     private int steps;
     private boolean interrupted;
+
+    private final int perSecond;
+    private long freeNanos;
+    private boolean resumes;
+
+    /**
+     * Creates it without passes.
+     *
+     * @param perSecond maximum number of messages in a second; 0 for no limit
+     */
+    RetainedDeliveries(int perSecond) {
+        this.perSecond = perSecond;
+    }
 
     private record Pass(RetainedCursor cursor, Subscription subscription) {}
 
@@ -57,6 +73,33 @@ final class RetainedDeliveries {
             passes.remove();
         }
         return message;
+    }
+
+    /** The time until the next message may be sent; 0 if it may be sent now. A tenth of a second's messages may come at once. */
+    long waitNanos(long nowNanos) {
+        if (perSecond == 0) {
+            return 0;
+        }
+        freeNanos = Math.max(freeNanos, nowNanos - BURST_NANOS);
+        return Math.max(0, freeNanos - nowNanos);
+    }
+
+    /** Counts a message that is sent. */
+    void sent() {
+        if (perSecond > 0) {
+            freeNanos += SECOND_NANOS / perSecond;
+        }
+    }
+
+    /** Whether the caller has to resume after the wait; false if that was said before and has not happened yet. */
+    boolean mustResume() {
+        boolean first = !resumes;
+        resumes = true;
+        return first;
+    }
+
+    void resumed() {
+        resumes = false;
     }
 
     /** The subscription of the oldest pass. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.RetainedPolicyConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
@@ -9,8 +10,10 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.Ticker;
 import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -30,6 +33,9 @@ public final class RetainedKeeper {
 
     /** Set before the store is read; null without a cluster. */
     private @Nullable RetainedVersions versions;
+
+    /** Set before clients connect; null without rules. */
+    private volatile @Nullable RetainedPolicies policies;
 
     /** Whether the store has messages that are not in memory, because the limits were lowered. */
     private volatile boolean storeHasMore;
@@ -55,9 +61,17 @@ public final class RetainedKeeper {
      * @return the outcome
      */
     public RetainedMessages.Outcome retain(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
-        return RetainedMessages.isHidden(message.topic().value())
-                ? RetainedMessages.Outcome.HIDDEN
-                : keep(loop, message, ticket);
+        if (RetainedMessages.isHidden(message.topic().value())) {
+            return RetainedMessages.Outcome.HIDDEN;
+        }
+        RetainedPolicies rules = policies;
+        if (rules == null || message.payload().size() == 0) {
+            return keep(loop, message, ticket);
+        }
+        ApplicationMessage allowed = rules.apply(message);
+        return allowed == null
+                ? router.refuseRetained(RetainedMessages.Outcome.PAYLOAD_EXCEEDED)
+                : keep(loop, allowed, ticket);
     }
 
     /**
@@ -81,6 +95,16 @@ public final class RetainedKeeper {
             write(stores, loop, message.topic(), ticket == RouteTicket.NONE ? ticket : ticket.claim());
         }
         return outcome;
+    }
+
+    /**
+     * Sets rules for messages of some topics. Before clients connect.
+     *
+     * @param rules the first one that fits decides
+     * @param ticker the broker's monotonic clock
+     */
+    public void policies(Collection<RetainedPolicyConfig> rules, Ticker ticker) {
+        policies = rules.isEmpty() ? null : new RetainedPolicies(rules, ticker);
     }
 
     /**
