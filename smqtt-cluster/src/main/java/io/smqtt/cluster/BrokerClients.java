@@ -11,6 +11,7 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -87,6 +88,11 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
             session.execute(
                     () -> session.absence().inheritWill(new Will(will.message().message(), will.delaySeconds())));
         }
+    }
+
+    @Override
+    public @Nullable String exclusiveHolder(String filter) {
+        return registry.exclusive().holder(TopicFilter.of(filter));
     }
 
     @Override

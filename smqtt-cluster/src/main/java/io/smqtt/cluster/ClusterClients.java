@@ -50,6 +50,7 @@ final class ClusterClients {
     private final Runnable flushRoutes;
     private final Duration retry;
     private final Claims claims;
+    private final FilterClaims filters;
     private final Inheritances inheritances;
     private final Coordinator coordinator;
     private final RouteSync sync;
@@ -114,6 +115,7 @@ final class ClusterClients {
             newIds.add(clientId);
             newClocks.add(clock);
         });
+        this.filters = new FilterClaims(wire, local, claims);
         this.inheritances = new Inheritances(wire, local, claims, this::settled);
         this.coordinator = new Coordinator(wire, retry);
         this.sync = new RouteSync(wire, retry);
@@ -147,6 +149,11 @@ final class ClusterClients {
         sync.ask(routes.getAsLong(), false, longest, done);
     }
 
+    /** The claims of filters. */
+    FilterClaims filters() {
+        return filters;
+    }
+
     /** The replicated wills. */
     Wills wills() {
         return wills;
@@ -161,6 +168,8 @@ final class ClusterClients {
             coordinator.released(from.nodeId(), released);
         } else if (frame instanceof Frame.Settled settled) {
             coordinator.settled(from, settled);
+        } else if (frame instanceof Frame.Release release && release.purpose() == Frame.Purpose.EXCLUSIVE) {
+            filters.release(from, release);
         } else if (frame instanceof Frame.Release release) {
             release(from, release);
         } else if (frame instanceof Frame.Granted granted) {

@@ -67,6 +67,9 @@ public final class ClusterModule implements BrokerModule {
     private static final long POLL_MILLIS = 20;
     private static final String SYSTEM_TOPICS = "$SYS/";
 
+    /** Each node publishes those of its own clients, for subscribers on all nodes. */
+    private static final String CLIENT_EVENTS = "$SYS/brokers/";
+
     private final ClusterConfig config;
     private final String nodeId;
     private final ClusterTransport transport;
@@ -486,7 +489,7 @@ public final class ClusterModule implements BrokerModule {
 
     /** Whether a topic or filter is below $SYS: each node has its own $SYS topics. */
     private static boolean isOfThisNode(String topic) {
-        return topic.startsWith(SYSTEM_TOPICS);
+        return topic.startsWith(SYSTEM_TOPICS) && !topic.startsWith(CLIENT_EVENTS);
     }
 
     @Override

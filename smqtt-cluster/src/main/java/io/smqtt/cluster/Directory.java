@@ -7,9 +7,11 @@ import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -71,6 +73,27 @@ final class Directory implements ClientDirectory {
         if (running != null && !InProcess.isLocalOnly(client.clientId())) {
             execute(() -> running.clients().settled(client));
         }
+    }
+
+    @Override
+    public boolean claimsFilters() {
+        return true;
+    }
+
+    @Override
+    public Mono<Boolean> claimFilter(TopicFilter filter, String clientId, BooleanSupplier take) {
+        return Mono.create(sink -> {
+            ClusterNode running = node.get();
+            if (running == null) {
+                sink.success(take.getAsBoolean());
+                return;
+            }
+            boolean asked =
+                    execute(() -> running.clients().filters().claim(filter.value(), clientId, take, sink::success));
+            if (!asked) {
+                sink.success(false);
+            }
+        });
     }
 
     /** Returns false if the loop has ended. */

@@ -243,7 +243,9 @@ sealed interface Frame {
         /** The client has connected with a clean start: the session ends. */
         DISCARD,
         /** The node of the session stops and the client is absent: the session is sent, but a node that does not stop refuses that. */
-        INHERIT
+        INHERIT,
+        /** No client identifier but the filter of an exclusive subscription, by {@link FilterClaims}; the user is the client. */
+        EXCLUSIVE
     }
 
     /**

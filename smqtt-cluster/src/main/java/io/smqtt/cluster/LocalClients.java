@@ -54,6 +54,15 @@ interface LocalClients {
     /** The session has come, or stays, with a will that waits for its delay. Does nothing if the client is connected. */
     void inheritWill(String clientId, Frame.HeldWill will);
 
+    /**
+     * Looks up the client that has an exclusive subscription here.
+     *
+     * @param filter the filter without its prefix
+     * @return its client identifier; null if none has
+     */
+    @Nullable
+    String exclusiveHolder(String filter);
+
     /** Installs a session from another node, and replaces an existing one. */
     SessionArrival arrive(SessionState state);
 

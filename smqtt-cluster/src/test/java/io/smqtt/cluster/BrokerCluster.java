@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerModule;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ParkConfig;
 import io.smqtt.message.ProtocolVersion;
@@ -46,6 +47,11 @@ final class BrokerCluster {
 
     /** The same with a store of the test, or none, and limits of what is parked. */
     BrokerExtension broker(@Nullable ManualStore store, ParkConfig park) {
+        return broker(store, park, UnaryOperator.identity());
+    }
+
+    /** The same with further settings of the broker. */
+    BrokerExtension broker(@Nullable ManualStore store, ParkConfig park, UnaryOperator<BrokerConfigBuilder> settings) {
         String nodeId = Character.toString('a' + names.size());
         ClusterConfig config = ClusterConfig.builder()
                 .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
@@ -53,7 +59,7 @@ final class BrokerCluster {
                 .build();
         ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
         BrokerExtension broker = new BrokerExtension(
-                UnaryOperator.identity(),
+                settings,
                 parts -> parts.module(module)
                         .module(new Seen(nodeId, registries))
                         .store(store));

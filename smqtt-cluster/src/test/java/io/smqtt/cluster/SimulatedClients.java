@@ -61,6 +61,11 @@ final class SimulatedClients implements LocalClients {
         }
     }
 
+    @Override
+    public @Nullable String exclusiveHolder(String filter) {
+        return null;
+    }
+
     SimulatedClients(Executor loop) {
         this.loop = loop;
     }

@@ -9,8 +9,10 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.MqttConfig;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.ExclusiveSubscription;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.ExclusiveFilters;
 import io.smqtt.session.Session;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
@@ -40,6 +42,7 @@ public final class SubscribeFlow {
     private final LimitsConfig limits;
     private final MqttConfig mqtt;
     private final ClientDirectory directory;
+    private final ExclusiveFilters exclusives;
     private final AutoSubscriptions automatic;
     private final @Nullable TopicRewrites rewrites;
 
@@ -51,13 +54,16 @@ public final class SubscribeFlow {
      * @param authorizer authorizes subscriptions
      * @param interceptors interceptors of each filter
      * @param directory delays a SUBACK until other nodes know the subscription
+     * @param exclusives the filters of exclusive subscriptions
      */
     public SubscribeFlow(
             BrokerConfig config,
             Router router,
             Authorizer authorizer,
             Interceptors interceptors,
-            ClientDirectory directory) {
+            ClientDirectory directory,
+            ExclusiveFilters exclusives) {
+        this.exclusives = exclusives;
         this.interceptors = interceptors;
         this.directory = directory;
         this.router = router;
@@ -72,10 +78,20 @@ public final class SubscribeFlow {
     private record Wish(
             @Nullable SubscribeRequest request,
             @Nullable ReasonCode refusal,
-            @Nullable String reasonString) {
+            @Nullable String reasonString,
+            boolean exclusive) {
 
         static Wish refused(ReasonCode refusal, @Nullable String reasonString) {
-            return new Wish(null, refusal, reasonString);
+            return new Wish(null, refusal, reasonString, false);
+        }
+
+        /** The same for an exclusive subscription, which cannot be shared. */
+        Wish exclusively() {
+            return request == null
+                    ? this
+                    : request.shareName() != null
+                            ? refused(ReasonCode.TOPIC_FILTER_INVALID, null)
+                            : new Wish(request, refusal, reasonString, true);
         }
     }
 
@@ -143,7 +159,8 @@ public final class SubscribeFlow {
                         .subscribe(connection, request)
                         .map(answer -> answer instanceof Interception.Forward<SubscribeRequest> forward
                                 ? checked(forward.request(), identifier)
-                                : stopped(answer));
+                                : stopped(answer))
+                        .map(changed -> wish.exclusive ? changed.exclusively() : changed);
     }
 
     private static Wish stopped(Interception<SubscribeRequest> answer) {
@@ -156,19 +173,66 @@ public final class SubscribeFlow {
         ReasonCode refusal = TopicLevels.count(request.filter().value()) > limits.maxTopicLevels()
                 ? ReasonCode.TOPIC_FILTER_INVALID
                 : unsupported(request, identifier);
-        return refusal == null ? new Wish(request, null, null) : Wish.refused(refusal, null);
+        return refusal == null ? new Wish(request, null, null, false) : Wish.refused(refusal, null);
     }
 
     private void authorize(Connection connection, Batch batch) {
         List<AccessDecision> decisions = decideNow(connection, batch.wishes);
         if (decisions != null) {
-            subscribe(connection, batch, decisions);
+            claim(connection, batch, decisions);
             return;
         }
         Mono<List<AccessDecision>> later = Flux.fromIterable(batch.wishes)
                 .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
                 .collectList();
-        Answers.await(connection, later, List.of(), late -> subscribe(connection, batch, late));
+        Answers.await(connection, later, List.of(), late -> claim(connection, batch, late));
+    }
+
+    /** Claims the filters of exclusive subscriptions on all nodes. */
+    private void claim(Connection connection, Batch batch, List<AccessDecision> decisions) {
+        List<Wish> wishes = batch.wishes;
+        if (!directory.claimsFilters() || wishes.stream().noneMatch(Wish::exclusive)) {
+            subscribe(connection, batch, decisions);
+            return;
+        }
+        Session session = connection.session();
+        Mono<List<Boolean>> claimed = Flux.range(0, wishes.size())
+                .concatMap(index -> {
+                    Wish wish = wishes.get(index);
+                    boolean wanted =
+                            wish.exclusive && index < decisions.size() && decisions.get(index) == AccessDecision.ALLOW;
+                    return wish.request == null || !wanted ? Mono.just(true) : claim(session, wish.request);
+                })
+                .collectList();
+        Answers.ask(
+                connection,
+                claimed,
+                List.of(),
+                answer -> subscribe(connection, batch.with(granted(wishes, answer)), decisions),
+                late -> session.execute(() -> wishes.forEach(wish -> unclaim(session, wish))));
+    }
+
+    private Mono<Boolean> claim(Session session, SubscribeRequest request) {
+        TopicFilter filter = request.filter();
+        return directory.claimFilter(filter, session.id(), () -> exclusives.claim(filter, session));
+    }
+
+    private List<Wish> granted(List<Wish> wishes, List<Boolean> claimed) {
+        List<Wish> all = new ArrayList<>(wishes.size());
+        for (int i = 0; i < wishes.size(); i++) {
+            boolean refused = wishes.get(i).exclusive && (i >= claimed.size() || !claimed.get(i));
+            if (refused) {
+                exclusives.refused();
+            }
+            all.add(refused ? Wish.refused(ReasonCode.QUOTA_EXCEEDED, null) : wishes.get(i));
+        }
+        return all;
+    }
+
+    private static void unclaim(Session session, Wish wish) {
+        if (wish.exclusive && wish.request != null) {
+            session.subscriptions().unclaim(wish.request.filter());
+        }
     }
 
     private void slowIfStored(Connection connection) {
@@ -178,7 +242,7 @@ public final class SubscribeFlow {
     }
 
     private Wish parse(Connection connection, SubscribePacket.Request packet, int identifier) {
-        RequestedFilter sent = RequestedFilter.parse(connection, packet.filter());
+        RequestedFilter sent = RequestedFilter.parse(connection, packet.filter(), exclusives);
         if (sent == null) {
             return Wish.refused(ReasonCode.TOPIC_FILTER_INVALID, null);
         }
@@ -199,7 +263,8 @@ public final class SubscribeFlow {
         if (refusal != null && connection.isV5()) { // announced in CONNACK: sections 3.2.2.3.11 to 3.2.2.3.13
             throw new ProtocolViolation(refusal, "a subscription of a kind that is not supported");
         }
-        return checked(request, identifier);
+        Wish wish = checked(request, identifier);
+        return requested.exclusive() ? wish.exclusively() : wish;
     }
 
     private @Nullable RequestedFilter rewritten(Connection connection, RequestedFilter sent) {
@@ -263,6 +328,9 @@ public final class SubscribeFlow {
                     ? null
                     : session.subscriptions().get(request.filter(), request.shareName());
             ReasonCode reason = subscribe(session, wish, allowed, batch.identifier, wantRetained);
+            if (reason.isError()) {
+                unclaim(session, wish);
+            }
             reasons.add(reason);
             if (request != null && !allowed) {
                 connection.denied(
@@ -367,16 +435,12 @@ public final class SubscribeFlow {
         if (!exists && !session.subscriptions().hasRoomFor(filter, request.shareName())) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
+        if (wish.exclusive && !exclusives.claim(filter, session)) {
+            exclusives.refused();
+            return ReasonCode.QUOTA_EXCEEDED;
+        }
         QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
-        session.subscriptions()
-                .subscribe(new Subscription(
-                        session,
-                        filter,
-                        request.shareName(),
-                        granted,
-                        request.noLocal(),
-                        request.retainAsPublished(),
-                        identifier));
+        session.subscriptions().subscribe(subscription(session, request, granted, identifier, wish.exclusive));
         boolean retained = request.retainHandling() == 0 || (request.retainHandling() == 1 && !exists);
         if (retained && request.shareName() == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
             wantRetained.add(
@@ -386,12 +450,23 @@ public final class SubscribeFlow {
         return ReasonCode.granted(granted);
     }
 
+    private static Subscription subscription(
+            Session session, SubscribeRequest request, QoS granted, int identifier, boolean exclusive) {
+        TopicFilter filter = request.filter();
+        boolean noLocal = request.noLocal();
+        boolean retainAsPublished = request.retainAsPublished();
+        return exclusive
+                ? new ExclusiveSubscription(session, filter, granted, noLocal, retainAsPublished, identifier)
+                : new Subscription(
+                        session, filter, request.shareName(), granted, noLocal, retainAsPublished, identifier);
+    }
+
     void onUnsubscribe(Connection connection, UnsubscribePacket packet) {
         slowIfStored(connection);
         List<@Nullable RequestedFilter> filters =
                 new ArrayList<>(packet.filters().size());
         for (String text : packet.filters()) { // all of them before anything changes
-            RequestedFilter sent = RequestedFilter.parse(connection, text);
+            RequestedFilter sent = RequestedFilter.parse(connection, text, exclusives);
             filters.add(sent == null ? null : rewritten(connection, sent));
         }
         if (!interceptors.seeUnsubscribe()) {

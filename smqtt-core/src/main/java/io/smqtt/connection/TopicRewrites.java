@@ -95,7 +95,10 @@ public final class TopicRewrites {
         try {
             return filter.value().equals(rewritten)
                     ? requested
-                    : rewritten == null ? null : new RequestedFilter(TopicFilter.of(rewritten), requested.shareName());
+                    : rewritten == null
+                            ? null
+                            : new RequestedFilter(
+                                    TopicFilter.of(rewritten), requested.shareName(), requested.exclusive());
         } catch (InvalidTopicException e) {
             return null;
         }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A subscription of one subscriber to one topic filter, with its options (MQTT 5.0, section 3.8.3.1). Immutable and small, because
  * there may be millions.
  */
-public final class Subscription {
+public sealed class Subscription permits ExclusiveSubscription {
 
     /** {@link #identifier()} of a subscription that has none. */
     public static final int NO_IDENTIFIER = 0;
@@ -185,7 +185,7 @@ public final class Subscription {
     /**
      * The filter as the client wrote it.
      *
-     * @return {@code $share/name/filter} for a shared subscription
+     * @return {@code $share/name/filter} for a shared subscription, {@code $exclusive/filter} for an exclusive one
      */
     public String clientFilter() {
         return shareName == null ? filter.value() : SharedFilter.PREFIX + shareName + '/' + filter.value();

@@ -148,7 +148,7 @@ final class LeftOutClaim {
     private static List<Subscription> subscriptions(Session session, FoundSession found) {
         List<Subscription> all = new ArrayList<>(found.subscriptions().size());
         for (StoredSubscription stored : found.subscriptions()) {
-            all.add(Subscription.of(session, stored));
+            all.add(session.subscriptions().of(stored));
         }
         return all;
     }

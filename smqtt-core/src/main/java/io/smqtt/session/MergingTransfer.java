@@ -155,7 +155,7 @@ final class MergingTransfer extends IncomingTransfer {
 
     /** Adds a subscription if it does not exist; returns false if a limit does not allow it. */
     private boolean subscribe(StoredSubscription stored) {
-        Subscription subscription = Subscription.of(session, stored);
+        Subscription subscription = session.subscriptions().of(stored);
         TopicFilter filter = subscription.filter();
         if (session.subscriptions().get(filter, subscription.shareName()) != null) {
             return true;

@@ -213,7 +213,7 @@ final class ReplacingTransfer extends IncomingTransfer {
             older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
         }
         for (StoredSubscription stored : state.subscriptions()) {
-            Subscription subscription = Subscription.of(mine, stored);
+            Subscription subscription = mine.subscriptions().of(stored);
             if (subscription.shareName() != null) {
                 mine.member();
             }

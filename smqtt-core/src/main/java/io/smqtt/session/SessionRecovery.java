@@ -147,10 +147,19 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
             return;
         }
         String text = stored.clientFilter();
+        if (session.resources().exclusive().isExclusive(text)) {
+            recover(session, session.subscriptions().of(stored));
+            return;
+        }
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
         @Nullable String shareName = shared == null ? null : shared.shareName();
-        String limit = session.charge().refusalOfRest(HeapWeight.subscription(filter.value(), shareName));
+        recover(session, subscription(session, stored, filter, shareName));
+    }
+
+    private void recover(Session session, Subscription subscription) {
+        String limit = session.charge()
+                .refusalOfRest(HeapWeight.subscription(subscription.filter().value(), subscription.shareName()));
         if (limit != null) { // a session with some of its subscriptions missing would silently lose messages
             current = null;
             currentLoop.removeLast();
@@ -160,7 +169,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
             leaveOut(session.id(), limit);
             return;
         }
-        session.subscriptions().recover(subscription(session, stored, filter, shareName));
+        session.subscriptions().recover(subscription);
         subscriptions++;
         currentSubscriptions++;
     }

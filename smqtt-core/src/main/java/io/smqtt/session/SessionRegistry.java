@@ -93,6 +93,7 @@ public final class SessionRegistry {
                 budget,
                 new SessionBudget(limits),
                 stores,
+                new ExclusiveFilters(),
                 ownSettings);
         retained = new RetainedKeeper(router, stores);
         services = new SessionServices(
@@ -114,6 +115,16 @@ public final class SessionRegistry {
      */
     public void limit(String clientId, LimitsConfig limits, SessionConfig config) {
         ownSettings.put(clientId, new SessionResources.OwnSettings(limits, config));
+    }
+
+    /**
+     * The filters of exclusive subscriptions.
+     *
+     * @return the filters of this node
+     */
+    @AnyThread
+    public ExclusiveFilters exclusive() {
+        return resources.exclusive();
     }
 
     /**

@@ -23,6 +23,7 @@ record SessionResources(
         QueueBudget budget,
         SessionBudget sessionBudget,
         @Nullable Stores stores,
+        ExclusiveFilters exclusive,
         Map<String, OwnSettings> ownSettings) {
 
     /** The limits and the queue settings of one session. */
@@ -44,6 +45,7 @@ record SessionResources(
                         budget,
                         sessionBudget,
                         stores,
+                        exclusive,
                         Map.of());
     }
 

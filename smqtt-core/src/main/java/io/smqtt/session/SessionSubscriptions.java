@@ -3,10 +3,12 @@ package io.smqtt.session;
 
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.ExclusiveSubscription;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.StoredSubscription;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
@@ -33,7 +35,8 @@ public final class SessionSubscriptions extends SubscriptionTable {
      * @return true if it is new for its filter and share name
      */
     public boolean subscribe(Subscription subscription) {
-        boolean isNew = get(subscription.filter(), subscription.shareName()) == null;
+        Subscription before = get(subscription.filter(), subscription.shareName());
+        boolean isNew = before == null;
         if (isNew) {
             session.charge().add(weight(subscription.filter(), subscription.shareName()));
         }
@@ -41,6 +44,9 @@ public final class SessionSubscriptions extends SubscriptionTable {
         session.resources().router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
         session.resources().observer().subscribed(session.id(), subscription.clientFilter(), isNew);
         SessionRecord record = session.record();
+        if (before != null && before.getClass() != subscription.getClass()) {
+            replaced(before, record);
+        }
         if (record != null) {
             record.subscriptionChanged(subscription.clientFilter(), subscription);
         }
@@ -48,6 +54,59 @@ public final class SessionSubscriptions extends SubscriptionTable {
             session.member().subscribed(subscription);
         }
         return isNew;
+    }
+
+    /** An exclusive subscription has become an ordinary one to the same filter, or the other way round. */
+    private void replaced(Subscription before, @Nullable SessionRecord record) {
+        if (before instanceof ExclusiveSubscription) {
+            exclusive().release(before.filter(), session);
+        }
+        if (record != null) {
+            record.subscriptionChanged(before.clientFilter(), null);
+        }
+    }
+
+    private ExclusiveFilters exclusive() {
+        return session.resources().exclusive();
+    }
+
+    /**
+     * Releases a claimed filter if the session has no exclusive subscription to it.
+     *
+     * @param filter the filter without its prefix
+     */
+    public void unclaim(TopicFilter filter) {
+        if (session.hasEnded() || !(get(filter, null) instanceof ExclusiveSubscription)) {
+            exclusive().release(filter, session);
+        }
+    }
+
+    /**
+     * Restores a subscription.
+     *
+     * @param stored in the form of the store
+     * @return a subscription of this session
+     */
+    Subscription of(StoredSubscription stored) {
+        String text = stored.clientFilter();
+        return exclusive().isExclusive(text)
+                ? new ExclusiveSubscription(
+                        session,
+                        ExclusiveFilters.parse(text),
+                        stored.maximumQos(),
+                        stored.noLocal(),
+                        stored.retainAsPublished(),
+                        stored.identifier())
+                : Subscription.of(session, stored);
+    }
+
+    @Override
+    @Nullable
+    Subscription get(String clientFilter) {
+        Subscription found = exclusive().isExclusive(clientFilter)
+                ? get(ExclusiveFilters.parse(clientFilter), null)
+                : super.get(clientFilter);
+        return found == null || found.clientFilter().equals(clientFilter) ? found : null;
     }
 
     /**
@@ -63,6 +122,9 @@ public final class SessionSubscriptions extends SubscriptionTable {
             return false;
         }
         session.charge().add(-weight(filter, shareName));
+        if (removed instanceof ExclusiveSubscription) {
+            exclusive().release(filter, session);
+        }
         session.resources().router().index().remove(session, filter, shareName);
         OutboundFlow outbound = session.outboundOrNull();
         if (outbound != null && shareName == null) {
@@ -126,6 +188,9 @@ public final class SessionSubscriptions extends SubscriptionTable {
     void recover(Subscription subscription) {
         session.charge().add(weight(subscription.filter(), subscription.shareName()));
         put(subscription);
+        if (subscription instanceof ExclusiveSubscription) {
+            exclusive().claim(subscription.filter(), session);
+        }
         session.resources().router().index().add(subscription);
         if (subscription.shareName() != null) {
             session.member().subscribed(subscription);
@@ -134,7 +199,11 @@ public final class SessionSubscriptions extends SubscriptionTable {
 
     /** Removes the subscriptions of an ended session from the index. They are kept until {@link #clear}. */
     void leaveIndex() {
-        forEach(subscription ->
-                session.resources().router().index().remove(session, subscription.filter(), subscription.shareName()));
+        forEach(subscription -> {
+            session.resources().router().index().remove(session, subscription.filter(), subscription.shareName());
+            if (subscription instanceof ExclusiveSubscription) {
+                exclusive().release(subscription.filter(), session);
+            }
+        });
     }
 }

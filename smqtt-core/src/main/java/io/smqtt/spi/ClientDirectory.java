@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
+import io.smqtt.topic.TopicFilter;
+import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
 /**
@@ -31,6 +33,27 @@ public interface ClientDirectory {
      * @param client the same object as in {@link #claim}
      */
     default void settled(ClientIdentity client) {}
+
+    /**
+     * Whether {@link #claimFilter} must be called for exclusive subscriptions. Read for each SUBSCRIBE.
+     *
+     * @return false if no other node has clients
+     */
+    default boolean claimsFilters() {
+        return false;
+    }
+
+    /**
+     * Claims a filter for an exclusive subscription, before it is made. Called on an event loop: must not block.
+     *
+     * @param filter the filter without its prefix
+     * @param clientId the client
+     * @param take claims it on this node, when no client of another node has it; on any thread
+     * @return whether the client has the filter now
+     */
+    default Mono<Boolean> claimFilter(TopicFilter filter, String clientId, BooleanSupplier take) {
+        return Mono.fromSupplier(take::getAsBoolean);
+    }
 
     /**
      * Reports new subscriptions whose client waits for the SUBACK. Called on an event loop: must not block.

@@ -192,7 +192,7 @@ final class ConnectionBench implements AutoCloseable {
                 config.mqtt().serverReference(),
                 new ClientLog(true));
         Interceptors asked = new Interceptors(List.copyOf(interceptors), observer);
-        SubscribeFlow subscribe = new SubscribeFlow(config, router, authorizer, asked, directory);
+        SubscribeFlow subscribe = new SubscribeFlow(config, router, authorizer, asked, directory, registry.exclusive());
         ConnectFlow connect = new ConnectFlow(
                 config,
                 asked,

@@ -33,6 +33,7 @@ class DeliveryQueueTest {
                 budget,
                 like.sessionBudget(),
                 like.stores(),
+                like.exclusive(),
                 java.util.Map.of());
     }
 

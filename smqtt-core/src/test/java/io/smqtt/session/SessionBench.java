@@ -133,6 +133,7 @@ final class SessionBench {
                 budget,
                 registry.budget(),
                 stores,
+                registry.exclusive(),
                 java.util.Map.of());
     }
 

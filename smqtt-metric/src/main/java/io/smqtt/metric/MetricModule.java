@@ -13,6 +13,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.DelayedMessages;
+import io.smqtt.session.ExclusiveFilters;
 import io.smqtt.session.Session;
 import io.smqtt.spi.Alarm;
 import io.smqtt.spi.Bridges;
@@ -287,6 +288,17 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                         "smqtt.subscriptions.groups",
                         "shared groups with a member on this node",
                         () -> router.index().ownGroups())
+                .register(registry);
+        gauge(
+                        "smqtt.subscriptions.exclusive",
+                        "exclusive subscriptions of this node's clients",
+                        () -> core.sessions().exclusive().count())
+                .register(registry);
+        FunctionCounter.builder(
+                        "smqtt.subscriptions.exclusive.refused",
+                        core.sessions().exclusive(),
+                        ExclusiveFilters::refusals)
+                .description("exclusive subscriptions that were refused because another client had one")
                 .register(registry);
         gauge(
                         "smqtt.messages.inflight",
