@@ -95,7 +95,9 @@ public final class Broker {
         listeners = parts.listeners();
         events = parts.events();
         ticker = builder.ticker;
-        modules = List.copyOf(builder.modules);
+        List<BrokerModule> all = new ArrayList<>(builder.modules);
+        all.addAll(parts.features());
+        modules = List.copyOf(all);
         explainer = new Explainer(parts);
         directConsumers = new DirectConsumers(parts, () -> closing.get() != null, builder.stall);
         consumersWithSessions = new Consumers(parts, () -> closing.get() != null, builder.stall);

@@ -66,6 +66,7 @@ final class BrokerAssembly {
 
     private final BrokerConfig config;
     private final EventStream events = new EventStream();
+    private final List<BrokerModule> features = new ArrayList<>();
     private final Traces traces = new Traces();
     private final BrokerObserver observer;
     private final Ticker ticker;
@@ -97,9 +98,20 @@ final class BrokerAssembly {
         List<Observer> observers = new ArrayList<>(builder.observers);
         observers.add(events);
         observers.add(traces);
+        if (config.mqtt().eventMessages()) {
+            ClientEvents clients = new ClientEvents();
+            observers.add(clients);
+            features.add(clients);
+        }
+        if (config.mqtt().sparkplugAware()) {
+            features.add(new BirthCertificates());
+        }
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(
                 config.access(), builder.authenticators, builder.authorizers, builder.accessChain, observer);
+        if (config.mqtt().eventMessages()) {
+            access.sysNamesClients();
+        }
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
         overload = new OverloadWatch(config.overload(), eventLoops.all(), observer);
         listeners = openListeners();
@@ -132,7 +144,11 @@ final class BrokerAssembly {
                                 .dropPolicy(bridge.dropPolicy())
                                 .queueQos0(bridge.queueQos0())
                                 .build()));
+        if (config.mqtt().exclusiveSubscriptions()) {
+            sessions.exclusive().enable();
+        }
         retained = sessions.retained();
+        retained.policies(config.retainedPolicies().values(), ticker);
         delayed = sessions.delay(config.delayed());
         directory = directory(builder);
         flows = flows(builder);
@@ -257,7 +273,8 @@ final class BrokerAssembly {
             }
         }
         Interceptors interceptors = new Interceptors(builder.interceptors, observer);
-        SubscribeFlow subscribe = new SubscribeFlow(config, router, access.authorizer(), interceptors, directory);
+        SubscribeFlow subscribe =
+                new SubscribeFlow(config, router, access.authorizer(), interceptors, directory, sessions.exclusive());
         ConnectFlow connect = new ConnectFlow(
                 config,
                 interceptors,
@@ -340,6 +357,7 @@ final class BrokerAssembly {
                 listeners,
                 traces,
                 overload,
+                features,
                 loops.values().stream().map(ConnectionLoop::traffic).toList());
     }
 }

@@ -90,25 +90,11 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
     }
 
     static String payload(ClientIdentity client, long millis, String status) {
-        String userName = client.userName();
-        StringBuilder json = new StringBuilder(160).append("{\"clientIdentifier\":");
-        quote(client.clientId(), json).append(",\"timestamp\":").append(millis).append(",\"username\":");
-        (userName == null ? json.append("null") : quote(userName, json)).append(",\"channelStatus\":");
-        return quote(status, json).append('}').toString();
-    }
-
-    private static StringBuilder quote(String text, StringBuilder json) {
-        json.append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                json.append('\\').append(c);
-            } else if (c < ' ') {
-                json.append("\\u00").append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 0xf, 16));
-            } else {
-                json.append(c);
-            }
-        }
-        return json.append('"');
+        return new JsonText()
+                .put("clientIdentifier", client.clientId())
+                .put("timestamp", millis)
+                .put("username", client.userName())
+                .put("channelStatus", status)
+                .toString();
     }
 }

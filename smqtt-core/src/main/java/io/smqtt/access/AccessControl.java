@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AccessControl implements AutoCloseable {
 
+    private final OpenAuthorizer open = new OpenAuthorizer();
     private final AccessConfig config;
     private final @Nullable PasswordFileAuthenticator passwords;
     private final @Nullable AclFileAuthorizer rules;
@@ -93,6 +94,13 @@ public final class AccessControl implements AutoCloseable {
             List<Authorizer> authorizers,
             BrokerObserver observer) {
         return open(config, authenticators, authorizers, null, observer);
+    }
+
+    /**
+     * Topics below $SYS other than $SYS/broker name clients: without access rules, reading them needs the role admin. Called before clients connect.
+     */
+    public void sysNamesClients() {
+        open.sysNamesClients();
     }
 
     /**
@@ -221,7 +229,7 @@ public final class AccessControl implements AutoCloseable {
         if (rules != null) {
             members.add(rules);
         }
-        members.add(members.isEmpty() ? new OpenAuthorizer() : new AdminAuthorizer());
+        members.add(members.isEmpty() ? open : new AdminAuthorizer());
         return new AuthorizerChain(members);
     }
 }

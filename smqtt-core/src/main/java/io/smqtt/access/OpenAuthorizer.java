@@ -14,15 +14,28 @@ import reactor.core.publisher.Mono;
  */
 final class OpenAuthorizer implements DirectAuthorizer {
 
+    private static final String FIGURES = "$SYS/broker/";
+
+    private volatile boolean sysNamesClients;
+
+    /** From now on reading $SYS, other than $SYS/broker, needs the role admin. */
+    void sysNamesClients() {
+        sysNamesClients = true;
+    }
+
     @Override
     public Mono<AccessDecision> authorize(
             ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         boolean publishes = action == AccessAction.PUBLISH;
         boolean closed = SystemTopics.isControl(topic)
                 || (SystemTopics.isSys(topic) && publishes && !SystemTopics.isOwnBridgeState(client, topic))
-                || (SystemTopics.isEvent(topic) && !AdminAuthorizer.mayRead(client, action))
+                || ((SystemTopics.isEvent(topic) || mayNameClients(topic)) && !AdminAuthorizer.mayRead(client, action))
                 || (client.grants().rules() != null && !AdminAuthorizer.mayReadStatus(client, action, topic));
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+    }
+
+    private boolean mayNameClients(String topic) {
+        return sysNamesClients && SystemTopics.isSys(topic) && !topic.startsWith(FIGURES);
     }
 
     /** False: a subscription is either to one of the broker's topics or to none of them, so the check at SUBSCRIBE is enough. */

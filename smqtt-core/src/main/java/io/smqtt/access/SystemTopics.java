@@ -11,7 +11,7 @@ final class SystemTopics {
 
     private SystemTopics() {}
 
-    /** Whether a topic name or filter is $SYS, $event, or below one of them: state of the broker. */
+    /** Whether a topic name or filter is $SYS, $event, $events, or below one of them: state of the broker. */
     static boolean isStatus(String topic) {
         return isSys(topic) || isEvent(topic);
     }
@@ -21,9 +21,9 @@ final class SystemTopics {
         return isBelow("$SYS", topic);
     }
 
-    /** Whether a topic name or filter is $event or below it: events of single clients. */
+    /** Whether a topic name or filter is $event, $events or below them: events of single clients. */
     static boolean isEvent(String topic) {
-        return isBelow("$event", topic);
+        return isBelow("$event", topic) || isBelow("$events", topic);
     }
 
     /** Whether a topic name or filter is $smqtt or below it: state that no client can reach, whatever its rights. */

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.ExclusiveSubscription;
+import io.smqtt.routing.Matches;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.Session;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.LifecycleObserver;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
+import io.smqtt.transport.ListenerStatus;
+import java.net.InetSocketAddress;
+import java.util.Locale;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Publishes what happens to clients: {@code $SYS/brokers/NODE/clients/CLIENTID/EVENT}, and {@code $events/KIND/EVENT} for all clients together. A message
+ * is built only if there is a subscriber. All are published on one event loop, so events of one client keep their order.
+ */
+final class ClientEvents implements BrokerModule, LifecycleObserver {
+
+    private static final String ALONE = "smqtt";
+    private static final String SUBSCRIBED = "subscribed";
+
+    private volatile @Nullable Core core;
+    private volatile String node = ALONE;
+
+    @Override
+    public Mono<Void> start(Core started) {
+        return Mono.fromRunnable(() -> {
+            Supplier<ClusterStatus> cluster = started.cluster();
+            if (cluster != null) {
+                node = cluster.get().self().nodeId();
+            }
+            core = started;
+        });
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        core = null;
+        return Mono.empty();
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        publish("client", "connected", client.clientId(), running -> connected(running, client, sessionPresent));
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        publish("client", "disconnected", client.clientId(), running -> {
+            long now = System.currentTimeMillis();
+            return client(running, client)
+                    .put("reason", reason(reason))
+                    .put("disconnected_at", now)
+                    .put("ts", now);
+        });
+    }
+
+    @Override
+    public void subscribed(String clientId, String filter, boolean isNew) {
+        if (!InProcess.isReserved(clientId)) {
+            publish("session", SUBSCRIBED, clientId, running -> {
+                JsonText options = new JsonText();
+                Session session = running.sessions().find(clientId);
+                Subscription made = session == null ? null : subscription(session, filter);
+                if (made != null) {
+                    options.put("qos", made.maximumQos().level())
+                            .put("nl", made.noLocal() ? 1 : 0)
+                            .put("rap", made.retainAsPublished() ? 1 : 0);
+                }
+                return filter(session, clientId, filter).put("subopts", options.put("is_new", isNew));
+            });
+        }
+    }
+
+    @Override
+    public void unsubscribed(String clientId, String filter) {
+        if (!InProcess.isReserved(clientId)) {
+            publish(
+                    "session",
+                    "unsubscribed",
+                    clientId,
+                    running -> filter(running.sessions().find(clientId), clientId, filter));
+        }
+    }
+
+    // --- the contents
+
+    private static JsonText connected(Core running, ClientIdentity client, boolean sessionPresent) {
+        Session session = running.sessions().find(client.clientId());
+        PacketSink connection = session == null ? null : session.sink();
+        JsonText json = client(running, client).put("session_present", sessionPresent);
+        if (session != null && connection != null) {
+            json.put("keepalive", connection.keepAliveSeconds())
+                    .put("clean_start", connection.cleanStart())
+                    .put("expiry_interval", session.expirySeconds())
+                    .put("connected_at", connection.connectedAtMillis());
+        }
+        return json.put("connack", 0).put("ts", System.currentTimeMillis());
+    }
+
+    private static JsonText client(Core running, ClientIdentity client) {
+        InetSocketAddress address = client.remoteAddress();
+        String ip = address.getAddress() == null
+                ? address.getHostString()
+                : address.getAddress().getHostAddress();
+        ProtocolVersion version = client.version();
+        return new JsonText()
+                .put("clientid", client.clientId())
+                .put("username", client.userName())
+                .put("ipaddress", ip)
+                .put("peername", ip + ':' + address.getPort())
+                .put("sockport", port(running, client.listener()))
+                .put("proto_name", version.protocolName())
+                .put("proto_ver", version.level());
+    }
+
+    private static int port(Core running, String listener) {
+        return running.listeners().status().stream()
+                .filter(one -> one.name().equals(listener))
+                .mapToInt(ListenerStatus::port)
+                .findFirst()
+                .orElse(0);
+    }
+
+    private static String reason(ReasonCode reason) {
+        return switch (reason) {
+            case SUCCESS -> "normal";
+            case SESSION_TAKEN_OVER -> "takenover";
+            default -> reason.name().toLowerCase(Locale.ROOT);
+        };
+    }
+
+    private static JsonText filter(@Nullable Session session, String clientId, String filter) {
+        return new JsonText()
+                .put("clientid", clientId)
+                .put("username", session == null ? null : session.client().userName())
+                .put("topic", filter)
+                .put("protocol", "mqtt")
+                .put("ts", System.currentTimeMillis());
+    }
+
+    private static @Nullable Subscription subscription(Session session, String filter) {
+        try {
+            SharedFilter shared = SharedFilter.isShared(filter) ? SharedFilter.of(filter) : null;
+            if (shared != null) {
+                return session.subscriptions().get(shared.filter(), shared.shareName());
+            }
+            Subscription found = session.subscriptions().get(TopicFilter.of(filter), null);
+            return found == null && filter.startsWith(ExclusiveSubscription.PREFIX)
+                    ? session.subscriptions()
+                            .get(TopicFilter.of(filter.substring(ExclusiveSubscription.PREFIX.length())), null)
+                    : found;
+        } catch (InvalidTopicException e) {
+            return null;
+        }
+    }
+
+    // --- publishing
+
+    /** Makes the contents of an event. */
+    private interface Contents {
+        JsonText of(Core running);
+    }
+
+    private void publish(String kind, String event, String clientId, Contents contents) {
+        Core running = core;
+        if (running == null) {
+            return;
+        }
+        TopicName all = TopicName.of("$events/" + kind + '/' + event);
+        TopicName own = own(clientId, event);
+        Matches matches = new Matches();
+        boolean toAll = isAwaited(running, all, matches);
+        boolean toOwn = own != null && isAwaited(running, own, matches);
+        if (!toAll && !toOwn) {
+            return;
+        }
+        String payload = contents.of(running)
+                .put("event", kind + '.' + event)
+                .put("node", node)
+                .put("timestamp", System.currentTimeMillis())
+                .toString();
+        if (own != null && toOwn) {
+            publish(running, own, payload);
+        }
+        if (toAll) {
+            publish(running, all, payload);
+        }
+    }
+
+    /** The topic of one client; null for a client identifier that is not a level of a topic. */
+    private @Nullable TopicName own(String clientId, String event) {
+        if (clientId.indexOf('/') >= 0) {
+            return null;
+        }
+        try {
+            return TopicName.of("$SYS/brokers/" + node + "/clients/" + clientId + '/' + event);
+        } catch (InvalidTopicException e) { // a wildcard, or too long
+            return null;
+        }
+    }
+
+    private static boolean isAwaited(Core running, TopicName topic, Matches matches) {
+        running.router().index().match(topic, matches);
+        return matches.size() + matches.sharedSize() > 0;
+    }
+
+    private static void publish(Core running, TopicName topic, String payload) {
+        RoutingLoop loop = running.router().loops().get(0);
+        try {
+            loop.executor().execute(() -> {
+                ApplicationMessage message = ApplicationMessage.builder(topic.value())
+                        .payload(payload)
+                        .build()
+                        .accepted(loop.nextMessageId(), running.ticker().nanoTime(), null);
+                running.router().route(loop, message, RouteTicket.NONE);
+            });
+        } catch (RejectedExecutionException e) {
+            return; // the broker has stopped
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.MqttConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.Authentication;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** What happens to clients, as messages below $SYS/brokers and $events. The user root has the role admin. */
+class EventMessagesTest {
+
+    private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+
+    @RegisterExtension
+    private final BrokerExtension broker = new BrokerExtension(
+            config -> config.mqtt(
+                    MqttConfig.defaults().toBuilder().eventMessages(true).build()),
+            parts -> parts.authenticator(request -> Mono.just(new Authentication.Accepted(
+                    request.userName(), "root".equals(request.userName()) ? Set.of("admin") : Set.of()))));
+
+    private RawClient open(String clientId, String user) {
+        RawClient client = broker.open(V5);
+        client.connect(ConnectBytes.of(clientId).userName(user));
+        return client;
+    }
+
+    private static String payload(RawClient client, String topic) {
+        ReceivedPacket packet = client.expect(MqttMessageType.PUBLISH);
+        assertThat(packet.topic()).isEqualTo(topic);
+        assertThat(packet.qos() + " " + packet.retain()).isEqualTo("0 false");
+        return packet.text();
+    }
+
+    @Test
+    void aClientThatConnectsAndDisconnects() {
+        RawClient admin = open("admin", "root");
+        admin.subscribe("$SYS/brokers/+/clients/emqx_c/#", 2);
+        String prefix = "$SYS/brokers/smqtt/clients/emqx_c/";
+
+        RawClient client = broker.open(V5);
+        client.connect(ConnectBytes.of("emqx_c").userName("u").keepAlive(60).persistent(100));
+        client.disconnect();
+
+        assertThat(payload(admin, prefix + "connected"))
+                .contains("\"clientid\":\"emqx_c\"", "\"username\":\"u\"", "\"ipaddress\":\"127.0.0.1\"")
+                .contains("\"proto_name\":\"MQTT\"", "\"proto_ver\":5", "\"keepalive\":60", "\"clean_start\":false")
+                .contains("\"expiry_interval\":100", "\"connack\":0", "\"event\":\"client.connected\"")
+                .contains("\"sockport\":" + broker.address().getPort())
+                .containsPattern("\"connected_at\":\\d{13},")
+                .containsPattern("\"ts\":\\d{13},");
+        assertThat(payload(admin, prefix + "disconnected"))
+                .contains("\"reason\":\"normal\"", "\"event\":\"client.disconnected\"")
+                .containsPattern("\"disconnected_at\":\\d{13},");
+    }
+
+    @Test
+    void aClientThatSubscribesAndUnsubscribes() {
+        RawClient admin = open("admin", "root");
+        admin.subscribe("$events/session/#", 0);
+        payload(admin, "$events/session/subscribed"); // its own
+        RawClient client = open("c/\"1", "u");
+
+        client.subscribe("t/1", 1);
+        client.unsubscribe("t/1");
+
+        assertThat(payload(admin, "$events/session/subscribed"))
+                .contains("\"clientid\":\"c/\\\"1\"", "\"topic\":\"t/1\"", "\"username\":\"u\"")
+                .contains("\"subopts\":{\"qos\":1,\"nl\":0,\"rap\":0,\"is_new\":true}");
+        assertThat(payload(admin, "$events/session/unsubscribed")).contains("\"topic\":\"t/1\"");
+    }
+
+    @Test
+    void aTakeoverIsSeenByItsReason() {
+        RawClient admin = open("admin", "root");
+        admin.subscribe("$events/client/disconnected", 0);
+        open("c", "u");
+        open("c", "u");
+        assertThat(payload(admin, "$events/client/disconnected")).contains("\"reason\":\"takenover\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "$SYS/#",
+                "$SYS/brokers/#",
+                "$SYS/+/+/clients/+/connected",
+                "$events/#",
+                "$events/client/connected"
+            })
+    void onlyAdministratorsMayKnowWhoConnects(String filter) {
+        RawClient client = open("c", "u");
+        assertThat(client.subscribe(filter, 0).reasonCodes()).containsExactly(0x87);
+        assertThat(client.subscribe("$SYS/broker/#", 0).reasonCodes()).containsExactly(0);
+        assertThat(open("admin", "root").subscribe(filter, 0).reasonCodes()).containsExactly(0);
+        open("other", "u");
+        client.expectNothing();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"$events/client/connected", "$SYS/brokers/smqtt/clients/c/connected"})
+    void nobodyMayPublishEvents(String topic) {
+        RawClient client = open("admin", "root");
+        client.send(PublishBytes.to(topic).qos(1, 1).payload("x"));
+        assertThat(client.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(0x87);
+    }
+}
