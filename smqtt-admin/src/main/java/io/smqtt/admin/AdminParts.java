@@ -43,6 +43,8 @@ import io.smqtt.admin.security.DataRoutes;
 import io.smqtt.admin.security.KeyRoutes;
 import io.smqtt.admin.security.LoginRoutes;
 import io.smqtt.admin.security.UserRoutes;
+import io.smqtt.admin.topic.TopicMetricRoutes;
+import io.smqtt.admin.topic.TopicMetrics;
 import io.smqtt.admin.trace.NodeTraces;
 import io.smqtt.admin.trace.TraceRoutes;
 import io.smqtt.config.AutomaticBansConfig;
@@ -115,6 +117,7 @@ record AdminParts(
                 automatic.isOn() ? List.of(new BanDetection(automatic, bans, Ticker.SYSTEM)) : List.of();
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
+        TopicMetrics topics = new TopicMetrics(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
         NodeRoutes nodes = new NodeRoutes(view, calls);
         AlarmRoutes alarms = new AlarmRoutes(view, calls);
@@ -134,6 +137,7 @@ record AdminParts(
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
+                new TopicMetricRoutes(topics, calls, InstantSource.system()),
                 new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
                 new AnswerCacheRoutes(view, calls),
@@ -145,7 +149,7 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, levels),
+                List.of(calls, people, bans, audit, monitor, traces, topics, levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,

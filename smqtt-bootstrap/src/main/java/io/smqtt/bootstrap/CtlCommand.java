@@ -64,6 +64,15 @@ final class CtlCommand {
                                         new DelayedCommands.Show(program),
                                         new DelayedCommands.Delete(program))),
                         group(
+                                "topic-metrics",
+                                "Counts the messages of single topics and filters.",
+                                List.of(
+                                        new TopicMetricCommands.Counts(program),
+                                        new TopicMetricCommands.Show(program),
+                                        new TopicMetricCommands.Add(program),
+                                        new TopicMetricCommands.Reset(program),
+                                        new TopicMetricCommands.Delete(program))),
+                        group(
                                 "listeners",
                                 "Shows, stops and starts listeners.",
                                 List.of(
