@@ -77,7 +77,8 @@ class BrokerStarterTest {
                         "smqtt-bridge",
                         "smqtt-cluster",
                         "smqtt-metric",
-                        "smqtt-persistence");
+                        "smqtt-persistence",
+                        "smqtt-rules");
     }
 
     /** With ports of the system, where the documents show those of the defaults. */

@@ -110,6 +110,15 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void interceptorFailed(String packet) {}
 
     /**
+     * The payload of a message was checked.
+     *
+     * @param validation the name of the check in the configuration
+     * @param outcome {@code passed}, {@code failed}, {@code timeout} or {@code overload}
+     */
+    @AnyThread
+    default void payloadValidated(String validation, String outcome) {}
+
+    /**
      * A client was replaced by a newer connection with the same client identifier.
      *
      * @param clientId the client identifier

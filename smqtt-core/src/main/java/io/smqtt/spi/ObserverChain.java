@@ -84,6 +84,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void payloadValidated(String validation, String outcome) {
+        life.forEach(member -> member.payloadValidated(validation, outcome));
+    }
+
+    @Override
     public void interceptorFailed(String packet) {
         life.forEach(member -> member.interceptorFailed(packet));
     }

@@ -34,6 +34,7 @@ class JarsIT {
             Map.entry("smqtt-access-sql", "io.smqtt.access.sql"),
             Map.entry("smqtt-access-redis", "io.smqtt.access.redis"),
             Map.entry("smqtt-bridge", "io.smqtt.bridge"),
+            Map.entry("smqtt-rules", "io.smqtt.rules"),
             Map.entry("smqtt-cluster", "io.smqtt.cluster"),
             Map.entry("smqtt-persistence", "io.smqtt.persistence"),
             Map.entry("smqtt-test", "io.smqtt.test"),

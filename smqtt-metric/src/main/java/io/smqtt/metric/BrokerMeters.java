@@ -175,6 +175,16 @@ final class BrokerMeters implements BrokerObserver {
                 .register(registry);
     }
 
+    /** Registered with the first payload of a check. */
+    @Override
+    public void payloadValidated(String validation, String outcome) {
+        Counter.builder("smqtt.validation.payloads")
+                .description("payloads that a check has seen: passed, failed, timeout or overload")
+                .tags("validation", validation, "outcome", outcome)
+                .register(registry)
+                .increment();
+    }
+
     @Override
     public void interceptorFailed(String packet) {
         interceptorFailures(packet).increment();

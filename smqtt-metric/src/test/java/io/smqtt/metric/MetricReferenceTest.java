@@ -263,6 +263,7 @@ class MetricReferenceTest {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().backendWorking("people", true);
+            broker.module.observer().payloadValidated("sensors", "passed");
             broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module
                     .observer()

@@ -29,6 +29,7 @@ class ModuleEdgesTest {
             Map.entry("access-sql", Set.of("core", "access")),
             Map.entry("access-redis", Set.of("core", "access")),
             Map.entry("bridge", Set.of("core")),
+            Map.entry("rules", Set.of("core")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),
             Map.entry(
@@ -39,6 +40,7 @@ class ModuleEdgesTest {
                             "admin",
                             "access",
                             "bridge",
+                            "rules",
                             "cluster",
                             "persistence",
                             "migrate",
