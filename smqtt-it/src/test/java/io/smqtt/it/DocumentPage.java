@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
@@ -23,6 +24,26 @@ record DocumentPage(String text) {
     /** {@return the text of a code block, by its number from 0 among those of the language} */
     String block(String language, int number) {
         return matches("(?s)```" + language + "\n(.*?)```").get(number).group(1);
+    }
+
+    /** {@return the texts of all code blocks of the language} */
+    List<String> blocks(String language) {
+        return matches("(?s)```" + language + "\n(.*?)```").stream()
+                .map(found -> found.group(1))
+                .toList();
+    }
+
+    /** {@return the rows of the first table below a heading, each as its cells without their backquotes at the ends} */
+    List<List<String>> table(String heading) {
+        String section = text.substring(text.indexOf("## " + heading + "\n"));
+        return section.substring(section.indexOf("|---"))
+                .lines()
+                .skip(1)
+                .takeWhile(line -> line.startsWith("|"))
+                .map(line -> Arrays.stream(line.substring(1).split("\\|"))
+                        .map(cell -> cell.strip().replaceAll("^`|`$", ""))
+                        .toList())
+                .toList();
     }
 
     private List<MatchResult> matches(String pattern) {
