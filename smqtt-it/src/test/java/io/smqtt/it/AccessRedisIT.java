@@ -173,6 +173,7 @@ class AccessRedisIT {
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "after"))
                         .isEmpty());
+        assertThat(broker.output()).noneMatch(line -> line.contains("onErrorDropped"));
     }
 
     private static String publish(String... options) {

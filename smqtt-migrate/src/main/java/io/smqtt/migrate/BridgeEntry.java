@@ -117,4 +117,23 @@ final class BridgeEntry {
         boolean plain = host.matches("[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}]") && number.matches("[0-9]{1,5}");
         return plain && Integer.parseInt(number) > 0 && Integer.parseInt(number) <= 65_535 ? host + ":" + number : null;
     }
+
+    /**
+     * The addresses as URLs with their ports, with commas between them.
+     *
+     * @param scheme what they begin with
+     * @param port of addresses without one
+     * @return empty if there is no address, or one of them is none
+     */
+    static String urls(String scheme, List<String> addresses, int port) {
+        List<String> urls = new ArrayList<>();
+        for (String text : addresses) {
+            String address = address(text.strip(), port);
+            if (address == null) {
+                return "";
+            }
+            urls.add(scheme + address);
+        }
+        return String.join(",", urls);
+    }
 }

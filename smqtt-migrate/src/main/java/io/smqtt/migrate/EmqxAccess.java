@@ -34,6 +34,7 @@ final class EmqxAccess {
     private final Draft draft;
     private final EmqxKeys keys;
     private final EmqxPaths paths;
+    private final EmqxBackendCheck check;
     private final Map<String, Entry> users = new LinkedHashMap<>();
     private final Map<String, Entry> sources = new LinkedHashMap<>();
     private final Map<String, Integer> names = new HashMap<>();
@@ -42,7 +43,7 @@ final class EmqxAccess {
         this.draft = draft;
         this.keys = keys;
         this.paths = paths;
-        EmqxBackendCheck check = new EmqxBackendCheck(keys);
+        this.check = new EmqxBackendCheck(keys);
         for (String block : keys.blocks("authentication")) {
             String kind = check.userKind(block);
             boolean own = kind.equals("built_in_database") || kind.equals("scram");
@@ -171,6 +172,32 @@ final class EmqxAccess {
                 key(setting, "type") + ": an extension; put smqtt-access-ldap into lib/ext");
     }
 
+    /** The servers of Redis. */
+    void redis(OldSetting setting) {
+        String block = EmqxKeys.block(setting.key());
+        boolean secure = keys.text(block + ".ssl.enable", "false").equals("true");
+        draft.set(key(setting, "url"), check.servers(block, secure), setting);
+        draft.note(setting, Outcome.DIFFERENT, key(setting, "type") + ": an extension, lib/ext/redis");
+    }
+
+    /** The number of a database, of which a cluster has one only. */
+    void databaseNumber(OldSetting setting) {
+        if (keys.text(EmqxKeys.block(setting.key()) + ".redis_type", "single").equalsIgnoreCase("cluster")) {
+            draft.note(setting, Outcome.NONE, "a cluster has one database only");
+        } else {
+            set(setting, "database", EmqxValue.count(0, 65_535));
+        }
+    }
+
+    /** The user of a server, which needs a password. */
+    void user(OldSetting setting, String ours, String theirPassword) {
+        if (keys.has(EmqxKeys.block(setting.key()) + "." + theirPassword)) {
+            set(setting, ours, EmqxValue.text());
+        } else {
+            draft.note(setting, Outcome.NONE, "it has no password");
+        }
+    }
+
     /** The URL of a database, with its name and TLS. */
     void database(OldSetting setting) {
         String block = EmqxKeys.block(setting.key());
@@ -222,7 +249,8 @@ final class EmqxAccess {
 
     /** A password towards a server, in a file of its own. */
     void password(OldSetting setting, String ours) {
-        draft.privateFile(key(setting, ours), name(setting) + ".password", setting.value(), setting);
+        String ending = ours.startsWith("sentinel") ? ".sentinel.password" : ".password";
+        draft.privateFile(key(setting, ours), name(setting) + ending, setting.value(), setting);
     }
 
     /** The secret of tokens, in a file of its own. */
@@ -259,8 +287,10 @@ final class EmqxAccess {
                 draft.passwordFile(first(block));
             } else if (entry.reason == null) {
                 draft.set("access.backends." + entry.name + ".type", type(entry), first(block));
-                if (entry.kind.equals("ldap")
-                        && RULE_ATTRIBUTES.stream().noneMatch(key -> keys.has(block + "." + key))) {
+                boolean usersOnly = entry.kind.equals("redis")
+                        || entry.kind.equals("ldap")
+                                && RULE_ATTRIBUTES.stream().noneMatch(key -> keys.has(block + "." + key));
+                if (usersOnly) {
                     draft.set("access.backends." + entry.name + ".checks", "user", first(block));
                 }
             }

@@ -13,6 +13,7 @@ import static io.smqtt.migrate.Rule.unguarded;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.BiConsumer;
 
 /** The keys of authentication and authorization in emqx.conf, with the type of an entry in place of its number. */
@@ -25,6 +26,7 @@ final class EmqxAccessRules {
     private static final String CLIENT_CERTIFICATE = "the broker has no certificate of its own towards the server";
     private static final String HASHES =
             "the users of the built-in database cannot be read: write them to access.password-file with bin/smqtt passwd";
+    private static final String PRIVATE_FILE = "written to a file for its owner only";
     private static final String ALWAYS =
             "the backend is asked about all clients; user-prefix limits it to names that begin so";
 
@@ -39,6 +41,7 @@ final class EmqxAccessRules {
         for (String database : List.of("postgresql", "mysql")) {
             all.addAll(sql(AUTHN + database + ".", "query"));
         }
+        all.addAll(redis(AUTHN + "redis.", "cmd"));
         all.addAll(List.of(
                 same(AUTHN + "built_in_database.mechanism", "access.password-file", taken()),
                 same(AUTHN + "built_in_database.backend", "access.password-file", taken()),
@@ -81,6 +84,7 @@ final class EmqxAccessRules {
         for (String database : List.of("postgresql", "mysql")) {
             all.addAll(sql(AUTHZ + database + ".", "acl-query"));
         }
+        all.addAll(redis(AUTHZ + "redis.", "acl.cmd"));
         all.add(none(AUTHZ + "*", "there is no such backend"));
         return all;
     }
@@ -202,7 +206,7 @@ final class EmqxAccessRules {
                         theirs + "password",
                         Outcome.SAME,
                         BACKEND + "password-file",
-                        "written to a file for its owner only",
+                        PRIVATE_FILE,
                         (mapper, setting) -> mapper.access().password(setting, "password-file")),
                 new Rule<>(
                         theirs + "query",
@@ -218,6 +222,13 @@ final class EmqxAccessRules {
                 same(theirs + "ssl.verify", BACKEND + "url", taken()),
                 none(theirs + "ssl.*", "set the properties of the driver in url"),
                 none(theirs + "*", "not configurable")));
+        rules.addAll(hashes(theirs));
+        return rules;
+    }
+
+    /** How the passwords of users are stored. */
+    private static List<Rule<EmqxMapper>> hashes(String theirs) {
+        List<Rule<EmqxMapper>> rules = new ArrayList<>();
         if (theirs.startsWith(AUTHN)) {
             for (String key : List.of("name", "salt_position", "mac_fun", "iterations", "dk_length")) {
                 String ours = "hash." + key.replace('_', '-');
@@ -230,6 +241,71 @@ final class EmqxAccessRules {
                     theirs + "password_hash_algorithm.*", "for new passwords only, which the broker does not make"));
         }
         return rules;
+    }
+
+    /** Redis; the backend is an extension. */
+    private static List<Rule<EmqxMapper>> redis(String theirs, String command) {
+        List<Rule<EmqxMapper>> rules = new ArrayList<>(List.of(
+                same(theirs + (theirs.startsWith(AUTHN) ? "mechanism" : "type"), "access.chain", taken()),
+                same(theirs + "enable", "access.chain", taken()),
+                new Rule<>(theirs + "backend", Outcome.SAME, BACKEND + "type", "`redis`, an extension", taken()),
+                same(theirs + "redis_type", BACKEND + "mode", backend("mode", lowerCase())),
+                same(
+                        theirs + "server",
+                        BACKEND + "url",
+                        (mapper, setting) -> mapper.access().redis(setting)),
+                same(
+                        theirs + "servers",
+                        BACKEND + "url",
+                        (mapper, setting) -> mapper.access().redis(setting)),
+                same(theirs + "sentinel", BACKEND + "sentinel-master", backend("sentinel-master", text())),
+                same(
+                        theirs + "sentinel_username",
+                        BACKEND + "sentinel-username",
+                        (mapper, setting) -> mapper.access().user(setting, "sentinel-username", "sentinel_password")),
+                new Rule<>(
+                        theirs + "sentinel_password",
+                        Outcome.SAME,
+                        BACKEND + "sentinel-password-file",
+                        PRIVATE_FILE,
+                        (mapper, setting) -> mapper.access().password(setting, "sentinel-password-file")),
+                same(
+                        theirs + "database",
+                        BACKEND + "database",
+                        (mapper, setting) -> mapper.access().databaseNumber(setting)),
+                same(
+                        theirs + "username",
+                        BACKEND + "username",
+                        (mapper, setting) -> mapper.access().user(setting, "username", "password")),
+                new Rule<>(
+                        theirs + "password",
+                        Outcome.SAME,
+                        BACKEND + "password-file",
+                        PRIVATE_FILE,
+                        (mapper, setting) -> mapper.access().password(setting, "password-file")),
+                same(theirs + "cmd", BACKEND + command, backend(command, text())),
+                unguarded(theirs + "precondition", ALWAYS),
+                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
+                none(theirs + "auto_reconnect", POOL),
+                same(theirs + "ssl.enable", BACKEND + "url", taken()),
+                same(
+                        theirs + "ssl.cacertfile",
+                        BACKEND + "ca",
+                        (mapper, setting) -> mapper.access().authority(setting)),
+                new Rule<>(
+                        theirs + "ssl.verify",
+                        Outcome.SAME,
+                        BACKEND + "ca",
+                        "certificates of servers are always checked",
+                        (mapper, setting) -> mapper.access().verify(setting)),
+                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
+                none(theirs + "*", "not configurable")));
+        rules.addAll(rules.size() - 1, hashes(theirs));
+        return rules;
+    }
+
+    private static EmqxValue lowerCase() {
+        return (draft, setting) -> setting.value().strip().toLowerCase(Locale.ROOT);
     }
 
     /** A directory; the backend is an extension. */
@@ -252,7 +328,7 @@ final class EmqxAccessRules {
                         theirs + "password",
                         Outcome.SAME,
                         BACKEND + "bind-password-file",
-                        "written to a file for its owner only",
+                        PRIVATE_FILE,
                         (mapper, setting) -> mapper.access().password(setting, "bind-password-file")),
                 same(theirs + "base_dn", BACKEND + "base-dn", backend("base-dn", text())),
                 same(theirs + "filter", BACKEND + "filter", backend("filter", text())),

@@ -2,7 +2,6 @@
 package io.smqtt.migrate;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +16,13 @@ final class EmqxBackendCheck {
     private static final int SECRET_BYTES = 32;
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([^}]*)}?");
     private static final Pattern QUOTED_PLACEHOLDER = Pattern.compile("'(\\$\\{[^}']*})'");
+    private static final String KEY = "[^\\s\"'\\\\]*\\$\\{[^\\s\"'\\\\]*";
+    private static final String FIELD = "(?:password_hash|password|salt|is_superuser)";
+    private static final Pattern READS_USER = Pattern.compile("(?i:HGET)\\s+" + KEY
+            + "\\s+(?:password_hash|password)|(?i:HMGET)\\s+" + KEY
+            + "(?=.*\\s(?:password_hash|password)(?:\\s|$))(?:\\s+" + FIELD + ")+");
+    private static final Pattern READS_RULES =
+            Pattern.compile("(?i:HGETALL)\\s+" + KEY + "|(?i:HMGET)\\s+" + KEY + "(?:\\s+[^\\s\"'\\\\]+)+");
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
     private static final Pattern SERVER = Pattern.compile("(?i)https?://[^/?@$\\s]+([/?].*)?");
     private static final Set<String> CLIENT =
@@ -58,6 +64,7 @@ final class EmqxBackendCheck {
             case "jwt" -> jwt(block);
             case "ldap" -> ldap(block);
             case "mysql", "postgresql" -> sql(block, kind);
+            case "redis" -> redis(block, true);
             case "built_in_database", "scram" -> null;
             default -> "there is no backend " + kind + "; clients that only it knows are refused";
         };
@@ -73,6 +80,7 @@ final class EmqxBackendCheck {
             case "http" -> http(block, TOPIC);
             case "ldap" -> ldap(block);
             case "mysql", "postgresql" -> sql(block, kind);
+            case "redis" -> redis(block, false);
             case "file" -> null;
             default -> "there is no backend " + kind + " for rules; write them to access.acl-file";
         };
@@ -156,6 +164,31 @@ final class EmqxBackendCheck {
         return placeholders(List.of(block + ".query"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
     }
 
+    private @Nullable String redis(String block, boolean users) {
+        String mode = keys.text(block + ".redis_type", "single").toLowerCase(Locale.ROOT);
+        boolean known = List.of("single", "sentinel", "cluster").contains(mode);
+        if (!known || servers(block, false).isEmpty() || mode.equals("sentinel") != keys.has(block + ".sentinel")) {
+            return "it needs server or servers as host:port, and the name of the sentinel with redis_type sentinel";
+        }
+        String command = keys.text(block + ".cmd", "").strip();
+        if (!(users ? READS_USER : READS_RULES).matcher(command).matches()) {
+            return users
+                    ? "its cmd is not HMGET or HGET with a key that has a placeholder, password_hash, salt and is_superuser"
+                    : "its cmd is not HGETALL or HMGET with a key that has a placeholder";
+        }
+        return placeholders(List.of(block + ".cmd"), Set.of("cert_subject", "cert_common_name", "cert_pem"));
+    }
+
+    /** The URLs of Redis; empty if one of them is no host and port. */
+    String servers(String block, boolean secure) {
+        String servers = keys.text(block + ".servers", keys.text(block + ".server", ""));
+        boolean several = !keys.text(block + ".redis_type", "single").equalsIgnoreCase("single");
+        List<String> addresses = List.of(servers.split(",", -1));
+        return several || addresses.size() == 1
+                ? BridgeEntry.urls(secure ? "rediss://" : "redis://", addresses, 6379)
+                : "";
+    }
+
     /** Whether a text is outside of quotes and of quoted names, as MySQL reads them. */
     private static boolean hasOutsideQuotes(String statement, String text) {
         char quote = 0;
@@ -202,15 +235,7 @@ final class EmqxBackendCheck {
 
     /** The URLs of directories; empty if one of them is no host and port. */
     static String directories(String servers, boolean secure) {
-        List<String> urls = new ArrayList<>();
-        for (String server : servers.split(",", -1)) {
-            String address = BridgeEntry.address(server.strip(), secure ? 636 : 389);
-            if (address == null) {
-                return "";
-            }
-            urls.add((secure ? "ldaps://" : "ldap://") + address);
-        }
-        return String.join(",", urls);
+        return BridgeEntry.urls(secure ? "ldaps://" : "ldap://", List.of(servers.split(",", -1)), secure ? 636 : 389);
     }
 
     private int bytes(String block, OldSetting secret) {

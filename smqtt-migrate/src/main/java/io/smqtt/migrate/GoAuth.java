@@ -24,6 +24,7 @@ final class GoAuth {
 
     private static final String HTTP = "access.backends.http.";
     private static final String JWT = "access.backends.jwt.";
+    private static final String REDIS = "access.backends.redis.";
     private static final String PASSWORD_FILE = "password-file";
     private static final int SECRET_BYTES = 32;
     private static final String HASHES = "set the passwords anew with bin/smqtt passwd";
@@ -124,7 +125,14 @@ final class GoAuth {
             same("auth_opt_mysql_aclquery", "access.backends.<name>.aclquery", taken()),
             none("auth_opt_mysql_*", "not configurable, or a property of the driver in url"),
             none("auth_opt_sqlite_*", NO_BACKEND),
-            none("auth_opt_redis_*", NO_BACKEND),
+            same("auth_opt_redis_host", "access.backends.<name>.url", taken()),
+            same("auth_opt_redis_port", "access.backends.<name>.url", taken()),
+            same("auth_opt_redis_mode", "access.backends.<name>.mode", taken()),
+            same("auth_opt_redis_cluster_addresses", "access.backends.<name>.url", taken()),
+            same("auth_opt_redis_db", "access.backends.<name>.database", taken()),
+            fileRule("auth_opt_redis_password"),
+            same("auth_opt_redis_disable_superuser", "access.backends.<name>.superusers", taken()),
+            none("auth_opt_redis_*", "not configurable"),
             none("auth_opt_mongo_*", NO_BACKEND),
             none("auth_opt_ldap_*", NO_BACKEND),
             none("auth_opt_grpc_*", NO_BACKEND),
@@ -210,7 +218,7 @@ final class GoAuth {
                 case "http" -> {
                     http(from);
                     chain.add("http");
-                    decidesTopics |= draft.has(HTTP + "aclcheck-uri");
+                    decidesTopics |= decides(backend, "aclcheck-uri");
                 }
                 case "jwt" -> {
                     if (jwt(from)) {
@@ -222,7 +230,12 @@ final class GoAuth {
                 case "postgres", "mysql" -> {
                     boolean usable = sql(from, backend);
                     (usable ? chain : left).add(backend);
-                    decidesTopics |= usable && draft.has("access.backends." + backend + ".aclquery");
+                    decidesTopics |= usable && decides(backend, "aclquery");
+                }
+                case "redis" -> {
+                    boolean usable = redis(from);
+                    (usable ? chain : left).add(backend);
+                    decidesTopics |= usable && isRegistered(backend, "acl");
                 }
                 default -> left.add(backend);
             }
@@ -241,10 +254,21 @@ final class GoAuth {
         }
     }
 
+    /** Whether a backend decides about topics, for which it has a key. */
+    private boolean decides(String backend, String key) {
+        return isRegistered(backend, "acl") && draft.has("access.backends." + backend + "." + key);
+    }
+
+    private boolean isRegistered(String backend, String check) {
+        OldSetting register = options.get(backend + "_register");
+        return register == null || words(register.value()).contains(check);
+    }
+
     /** Whether a backend is registered for neither users nor topics; it is left out, since one without checks would have all. */
     private boolean decidesNothing(String backend) {
         OldSetting register = options.get(backend + "_register");
-        if (register == null || !List.of("http", "jwt", "postgres", "mysql").contains(backend)) {
+        if (register == null
+                || !List.of("http", "jwt", "postgres", "mysql", "redis").contains(backend)) {
             return false;
         }
         List<String> checks = words(register.value());
@@ -312,6 +336,46 @@ final class GoAuth {
                 Outcome.DIFFERENT,
                 prefix + "type: an extension, lib/ext/sql" + (postgres ? "" : "; put the driver of MariaDB beside it"));
         common(backend, prefix);
+        return true;
+    }
+
+    /** Redis, whose keys are those of the plugin. */
+    private boolean redis(OldSetting from) {
+        boolean cluster = text("redis_mode", "").equals("cluster");
+        List<String> addresses = cluster
+                ? words(text("redis_cluster_addresses", ""))
+                : List.of(text("redis_host", "localhost") + ":" + text("redis_port", "6379"));
+        String urls = BridgeEntry.urls("redis://", addresses, 6379);
+        if (urls.isEmpty()) {
+            draft.note(from, Outcome.NONE, REDIS + "url: needs host and port, or addresses of a cluster");
+            return false;
+        }
+        draft.set(REDIS + "type", "redis", from);
+        draft.set(REDIS + "style", "go-auth", from);
+        draft.set(REDIS + "url", urls, options.getOrDefault(cluster ? "redis_cluster_addresses" : "redis_host", from));
+        if (cluster) {
+            draft.set(REDIS + "mode", "cluster", options.getOrDefault("redis_mode", from));
+        }
+        OldSetting database = options.get("redis_db");
+        if (!cluster && database != null) {
+            draft.set(REDIS + "database", String.valueOf(Math.max(0, draft.number(database))), database);
+        }
+        OldSetting password = options.get("redis_password");
+        if (password != null) {
+            draft.privateFile(REDIS + "password-file", "redis.password", password.value(), password);
+        }
+        for (String option : List.of("disable_superuser", "redis_disable_superuser")) {
+            OldSetting disabled = options.get(option);
+            if (disabled != null && disabled.value().strip().equals("true")) {
+                draft.set(REDIS + "superusers", "false", disabled);
+            }
+        }
+        OldSetting register = options.get("redis_register");
+        if (register != null && !isRegistered("redis", "superuser")) {
+            draft.set(REDIS + "superusers", "false", register);
+        }
+        draft.note(from, Outcome.DIFFERENT, REDIS + "type: an extension, lib/ext/redis");
+        common("redis", REDIS);
         return true;
     }
 

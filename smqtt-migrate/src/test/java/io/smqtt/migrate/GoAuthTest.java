@@ -94,7 +94,7 @@ class GoAuthTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"http", "jwt", "postgres", "mysql"})
+    @ValueSource(strings = {"http", "jwt", "postgres", "mysql", "redis"})
     void backendsThatDecideAboutSuperusersOnlyAreLeftOut(String backend) throws IOException {
         Migration migration = read(
                 "auth_opt_backends files, " + backend,
@@ -103,6 +103,7 @@ class GoAuthTest {
                 "auth_opt_http_superuser_uri /super",
                 "auth_opt_jwt_mode files",
                 "auth_opt_jwt_secret a s3cret of at least 32 characters",
+                "auth_opt_redis_password s3cret",
                 "auth_opt_pg_dbname mqtt",
                 "auth_opt_pg_password s3cret",
                 "auth_opt_pg_userquery select pw from users where name = $1",
@@ -147,6 +148,77 @@ class GoAuthTest {
         assertThat(migration.notes())
                 .anyMatch(note -> note.contains("access.backends.mysql.url: needs host, port, dbname"))
                 .anyMatch(note -> note.contains("left out: mysql"));
+    }
+
+    @Test
+    void keysInRedisAreReadWhereTheyAre() throws IOException {
+        Migration migration = read(
+                "auth_opt_backends redis",
+                "auth_opt_redis_host cache",
+                "auth_opt_redis_port 6390",
+                "auth_opt_redis_db 5",
+                "auth_opt_redis_password s3cret",
+                "auth_opt_redis_disable_superuser true");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "redis")
+                .containsEntry("access.backends.redis.type", "redis")
+                .containsEntry("access.backends.redis.style", "go-auth")
+                .containsEntry("access.backends.redis.url", "redis://cache:6390")
+                .containsEntry("access.backends.redis.database", "5")
+                .containsEntry("access.backends.redis.password-file", "new.redis.password")
+                .containsEntry("access.backends.redis.superusers", "false")
+                .doesNotContainKeys("access.backends.redis.mode", "access.acl-file");
+        assertThat(migration.notes())
+                .containsExactly(
+                        "m.conf:1: auth_opt_backends: differs; access.backends.redis.type: an extension, lib/ext/redis");
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new.redis.password")).hasContent("s3cret");
+    }
+
+    @Test
+    void aClusterOfRedisHasItsAddresses() throws IOException {
+        Migration migration = read(
+                "auth_opt_backends redis",
+                "auth_opt_redis_mode cluster",
+                "auth_opt_redis_db 5",
+                "auth_opt_redis_cluster_addresses a:7000, b:7001",
+                "auth_opt_redis_register user, acl");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.backends.redis.mode", "cluster")
+                .containsEntry("access.backends.redis.url", "redis://a:7000,redis://b:7001")
+                .containsEntry("access.backends.redis.checks", "user,acl")
+                .containsEntry("access.backends.redis.superusers", "false")
+                .doesNotContainKey("access.backends.redis.database");
+    }
+
+    @Test
+    void aClusterOfRedisWithoutAddressesIsLeftOut() throws IOException {
+        Migration migration = read("auth_opt_backends redis", "auth_opt_redis_mode cluster");
+
+        assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("access.backends"));
+        assertThat(migration.notes()).anyMatch(note -> note.contains("left out: redis"));
+    }
+
+    /** In the plugin no backend decides about topics then, and nothing is allowed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"http", "postgres", "redis"})
+    void topicsThatNoBackendIsRegisteredForAreDenied(String backend) throws IOException {
+        Migration migration = read(
+                "auth_opt_backends " + backend,
+                "auth_opt_" + backend + "_register user",
+                "auth_opt_http_getuser_uri /user",
+                "auth_opt_http_aclcheck_uri /acl",
+                "auth_opt_pg_dbname mqtt",
+                "auth_opt_pg_userquery select pw from users where name = $1",
+                "auth_opt_pg_aclquery select topic from acls where name = $1 and rw >= $2");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.backends." + backend + ".checks", "user")
+                .containsEntry("access.acl-file", "new.acl");
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new.acl")).content().contains("without rules everything is denied");
     }
 
     @Test

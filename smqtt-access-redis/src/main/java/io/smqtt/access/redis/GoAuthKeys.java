@@ -35,6 +35,17 @@ final class GoAuthKeys implements KeyLayout {
         }
     }
 
+    private final boolean superusers;
+
+    /**
+     * Creates the layout.
+     *
+     * @param superusers whether there are superusers
+     */
+    GoAuthKeys(boolean superusers) {
+        this.superusers = superusers;
+    }
+
     @Override
     public Mono<StoredUser> user(Redis redis, BackendRequest request) {
         String name = name(request);
@@ -42,9 +53,11 @@ final class GoAuthKeys implements KeyLayout {
             return Mono.empty();
         }
         return redis.text(name)
-                .flatMap(hash -> redis.text(name + ":su")
-                        .defaultIfEmpty("")
-                        .map(superuser -> new StoredUser(hash, "", superuser.equals("true"))));
+                .flatMap(hash -> superuser(redis, name).map(superuser -> new StoredUser(hash, "", superuser)));
+    }
+
+    private Mono<Boolean> superuser(Redis redis, String name) {
+        return superusers ? redis.text(name + ":su").map("true"::equals).defaultIfEmpty(false) : Mono.just(false);
     }
 
     @Override

@@ -36,6 +36,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -60,10 +61,30 @@ final class LettuceRedis implements Redis {
     private record Connection(
             StatefulConnection<String, String> stateful, RedisClusterReactiveCommands<String, String> commands) {}
 
+    /**
+     * How connecting has ended. A failure is a value, since Reactor logs the exception of each future that a request has ceased to wait for.
+     *
+     * @param connection the connection, or null
+     * @param error why there is none, or null
+     */
+    private record Opened(
+            @Nullable Connection connection, @Nullable Throwable error) {
+
+        boolean isOpen() {
+            return connection != null && connection.stateful().isOpen();
+        }
+
+        Mono<Connection> orError() {
+            return connection != null
+                    ? Mono.just(connection)
+                    : Mono.error(error != null ? error : new RedisFailedException("no connection"));
+        }
+    }
+
     private final ClientResources resources;
     private final AbstractRedisClient client;
     private final Supplier<CompletionStage<Connection>> connector;
-    private final AtomicReference<@Nullable CompletableFuture<Connection>> current = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletableFuture<Opened>> current = new AtomicReference<>();
 
     /** Prepares connections, without opening one. */
     LettuceRedis(RedisServers servers) {
@@ -115,21 +136,21 @@ final class LettuceRedis implements Redis {
 
     @Override
     public void start() {
-        connection().whenComplete((connection, error) -> {
-            if (error != null) {
-                LOG.debug("no connection yet", error);
+        connection().thenAccept(opened -> {
+            if (opened.error() != null) {
+                LOG.debug("no connection yet", opened.error());
             }
         });
     }
 
-    /** The connection, which is opened if there is none that works. */
-    private CompletableFuture<Connection> connection() {
+    /** The connection, which is opened if there is none that works. It never completes with an exception. */
+    private CompletableFuture<Opened> connection() {
         while (true) {
-            CompletableFuture<Connection> now = current.get();
-            if (now != null && (!now.isDone() || isOpen(now))) {
+            CompletableFuture<Opened> now = current.get();
+            if (now != null && (!now.isDone() || now.join().isOpen())) {
                 return now;
             }
-            CompletableFuture<Connection> next = new CompletableFuture<>();
+            CompletableFuture<Opened> next = new CompletableFuture<>();
             if (current.compareAndSet(now, next)) {
                 // reading certificates takes a while, and the caller may be an event loop
                 Schedulers.boundedElastic().schedule(() -> connect(next));
@@ -138,21 +159,14 @@ final class LettuceRedis implements Redis {
         }
     }
 
-    private static boolean isOpen(CompletableFuture<Connection> done) {
-        return !done.isCompletedExceptionally() && done.join().stateful().isOpen();
-    }
-
-    private void connect(CompletableFuture<Connection> next) {
+    private void connect(CompletableFuture<Opened> next) {
         try {
-            connector.get().whenComplete((connection, error) -> {
-                if (error == null) {
-                    next.complete(connection);
-                } else {
-                    next.completeExceptionally(cause(error));
-                }
-            });
+            connector
+                    .get()
+                    .whenComplete((connection, error) ->
+                            next.complete(new Opened(connection, error == null ? null : cause(error))));
         } catch (RuntimeException e) {
-            next.completeExceptionally(e);
+            next.complete(new Opened(null, e));
         }
     }
 
@@ -167,16 +181,24 @@ final class LettuceRedis implements Redis {
 
     private <T> Mono<T> ask(Function<RedisClusterReactiveCommands<String, String>, Mono<T>> command) {
         return Mono.defer(() -> {
-                    CompletableFuture<Connection> opened = connection();
+                    CompletableFuture<Opened> opened = connection();
                     return Mono.fromFuture(opened, true)
-                            .flatMap(connection ->
-                                    command.apply(connection.commands()).doOnCancel(() -> discard(opened, connection)));
+                            .flatMap(Opened::orError)
+                            .flatMap(connection -> command.apply(connection.commands())
+                                    .doFinally(signal -> {
+                                        if (signal == SignalType.CANCEL) {
+                                            discard(opened, connection);
+                                        }
+                                    }));
                 })
                 .onErrorResume(LettuceRedis::isWrongType, error -> Mono.empty());
     }
 
-    /** Closes a connection on which an answer has not come in time: everything that is sent on it would wait behind that. */
-    private void discard(CompletableFuture<Connection> opened, Connection connection) {
+    /**
+     * Closes a connection on which an answer has not come in time: everything that is sent on it would wait behind that. The request is
+     * cancelled before, since closing ends those that wait with an error, which nobody would take.
+     */
+    private void discard(CompletableFuture<Opened> opened, Connection connection) {
         if (current.compareAndSet(opened, null)) {
             connection.stateful().closeAsync();
         }

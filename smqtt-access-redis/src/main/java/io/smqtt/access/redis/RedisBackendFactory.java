@@ -16,6 +16,9 @@ public final class RedisBackendFactory implements AccessBackendFactory {
 
     private static final String GO_AUTH = "go-auth";
 
+    /** The database of mosquitto-go-auth if none is configured; its documentation names another one. */
+    private static final int GO_AUTH_DATABASE = 1;
+
     /** Creates the factory, for {@link java.util.ServiceLoader}. */
     public RedisBackendFactory() {}
 
@@ -42,10 +45,13 @@ public final class RedisBackendFactory implements AccessBackendFactory {
                 BackendSetting.text("username", "the user of Redis; without it the default user"),
                 BackendSetting.text("password", "the password of the user").secret(),
                 BackendSetting.file("password-file", "a file with the password of the user"),
+                BackendSetting.text("sentinel-username", "the user of the sentinels; without it the default user"),
                 BackendSetting.text("sentinel-password", "the password of the sentinels")
                         .secret(),
+                BackendSetting.file("sentinel-password-file", "a file with the password of the sentinels"),
                 BackendSetting.number(
-                        "database", 0, 0, 65_535, "the number of the database; with `go-auth` 2 if it is not set"),
+                        "database", 0, 0, 65_535, "the number of the database; with `go-auth` 1 if it is not set"),
+                BackendSetting.flag("superusers", true, "`go-auth`: whether `NAME:su` is read"),
                 BackendSetting.file(
                         "ca", "certificates of the authorities that are trusted, in PEM; without it those of Java"),
                 BackendSetting.text(
@@ -68,9 +74,14 @@ public final class RedisBackendFactory implements AccessBackendFactory {
                 throw settings.problem(key, "is for style: emqx");
             }
         }
-        KeyLayout keys = goAuth ? new GoAuthKeys() : EmqxKeys.of(settings);
+        if (!goAuth && settings.has("superusers")) {
+            throw settings.problem("superusers", "is for style: go-auth");
+        }
+        KeyLayout keys = goAuth ? new GoAuthKeys(settings.flag("superusers")) : EmqxKeys.of(settings);
         PasswordFormat format = PasswordFormat.of(settings, goAuth ? "auto" : "sha256");
-        long database = goAuth && !settings.has("database") ? 2 : settings.number("database");
+        boolean first =
+                goAuth && !settings.has("database") && !settings.text("mode").equals("cluster");
+        long database = first ? GO_AUTH_DATABASE : settings.number("database");
         RedisServers servers = RedisServers.of(settings, context, (int) database);
         return new RedisBackend(new LettuceRedis(servers), keys, new PasswordChecks(format, context));
     }

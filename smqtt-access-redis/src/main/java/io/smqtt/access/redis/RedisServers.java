@@ -35,7 +35,6 @@ record RedisServers(
         int maxWaiting) {
 
     private static final String KEY = "url";
-    private static final String PASSWORD_FILE = "password-file";
     private static final int COMMANDS_OF_A_REQUEST = 16;
 
     /**
@@ -64,17 +63,11 @@ record RedisServers(
         } else {
             urls.forEach(url -> uris.add(RedisURI.create(host(url), port(url, RedisURI.DEFAULT_REDIS_PORT))));
         }
-        CharSequence password = password(settings);
-        String user = settings.textOrNull("username");
         for (RedisURI uri : uris) {
             uri.setSsl(tls);
             uri.setTimeout(timeout);
             uri.setDatabase(database);
-            if (password != null && user != null) {
-                uri.setAuthentication(user, password);
-            } else if (password != null) {
-                uri.setAuthentication(password);
-            }
+            authenticate(uri, settings, "");
         }
         return new RedisServers(
                 "smqtt-access-" + context.name(),
@@ -94,8 +87,10 @@ record RedisServers(
             throw settings.problem(
                     "sentinel-master", sentinel ? "must be set for mode: sentinel" : "is for mode: sentinel");
         }
-        if (!sentinel && settings.has("sentinel-password")) {
-            throw settings.problem("sentinel-password", "is for mode: sentinel");
+        for (String key : List.of("sentinel-username", "sentinel-password", "sentinel-password-file")) {
+            if (!sentinel && settings.has(key)) {
+                throw settings.problem(key, "is for mode: sentinel");
+            }
         }
         if (mode.equals("cluster") && database != 0) {
             throw settings.problem("database", "must be 0 for a cluster, which has no other");
@@ -137,31 +132,39 @@ record RedisServers(
 
     private static RedisURI sentinels(BackendSettings settings, List<URI> urls, boolean tls) {
         RedisURI.Builder builder = RedisURI.builder().withSentinelMasterId(settings.text("sentinel-master"));
-        String password = settings.textOrNull("sentinel-password");
         for (URI url : urls) {
             RedisURI sentinel = RedisURI.create(host(url), port(url, RedisURI.DEFAULT_SENTINEL_PORT));
             sentinel.setSsl(tls);
-            if (password != null) {
-                sentinel.setAuthentication(password);
-            }
+            authenticate(sentinel, settings, "sentinel-");
             builder.withSentinel(sentinel);
         }
         return builder.build();
     }
 
-    private static @Nullable String password(BackendSettings settings) {
-        Path file = settings.file(PASSWORD_FILE);
-        String password = settings.textOrNull("password");
-        if (file != null && password != null) {
-            throw settings.problem(PASSWORD_FILE, "cannot be set together with password");
+    /** Sets user and password of an address from the keys with a prefix. */
+    private static void authenticate(RedisURI uri, BackendSettings settings, String prefix) {
+        CharSequence password = password(settings, prefix);
+        String user = settings.textOrNull(prefix + "username");
+        if (password != null && user != null) {
+            uri.setAuthentication(user, password);
+        } else if (password != null) {
+            uri.setAuthentication(password);
+        } else if (user != null) {
+            throw settings.problem(prefix + "username", "needs " + prefix + "password or " + prefix + "password-file");
         }
-        if (file == null && password == null && settings.has("username")) {
-            throw settings.problem("username", "needs password or password-file");
+    }
+
+    private static @Nullable String password(BackendSettings settings, String prefix) {
+        String key = prefix + "password-file";
+        Path file = settings.file(key);
+        String password = settings.textOrNull(prefix + "password");
+        if (file != null && password != null) {
+            throw settings.problem(key, "cannot be set together with " + prefix + "password");
         }
         try {
             return file == null ? password : Files.readString(file).strip();
         } catch (IOException e) {
-            throw settings.problem(PASSWORD_FILE, "cannot be read");
+            throw settings.problem(key, "cannot be read");
         }
     }
 }

@@ -27,7 +27,9 @@ final class FakeRedis implements AutoCloseable {
     private final Map<String, Object> values = new ConcurrentHashMap<>();
     private final List<List<String>> commands = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger connections = new AtomicInteger();
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private volatile boolean silent;
+    private volatile boolean mute;
 
     FakeRedis() throws IOException {
         server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -50,6 +52,18 @@ final class FakeRedis implements AutoCloseable {
         silent = now;
     }
 
+    /** Answers nothing at all. */
+    void beMute(boolean now) {
+        mute = now;
+    }
+
+    /** Ends all connections. */
+    void dropConnections() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
     List<List<String>> commands() {
         return List.copyOf(commands);
     }
@@ -67,6 +81,7 @@ final class FakeRedis implements AutoCloseable {
             try {
                 Socket socket = server.accept();
                 connections.incrementAndGet();
+                sockets.add(socket);
                 thread(() -> serve(socket));
             } catch (IOException e) {
                 return;
@@ -116,6 +131,9 @@ final class FakeRedis implements AutoCloseable {
 
     private String reply(List<String> command) {
         String name = command.get(0).toUpperCase(Locale.ROOT);
+        if (mute) {
+            return null;
+        }
         if (name.equals("HELLO")) {
             return "-ERR unknown command\r\n";
         }

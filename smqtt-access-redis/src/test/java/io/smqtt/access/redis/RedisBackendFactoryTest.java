@@ -48,6 +48,10 @@ class RedisBackendFactoryTest {
                 "mode | sentinel | sentinel-master must be set",
                 "sentinel-master | main | sentinel-master is for mode: sentinel",
                 "username | smqtt | username needs password",
+                "sentinel-username | smqtt | sentinel-username is for mode: sentinel",
+                "sentinel-password-file | file | sentinel-password-file is for mode: sentinel",
+                "password-file | /missing/file | password-file cannot be read",
+                "superusers | false | superusers is for style: go-auth",
                 "ca | ca.pem | ca needs rediss://",
                 "hash.name | scrypt | hash.name must be",
                 "style | files | style must be emqx, go-auth"
@@ -78,6 +82,26 @@ class RedisBackendFactoryTest {
                         () -> RedisBackendTest.backend("url", "redis://127.0.0.1", "mode", "cluster", "database", "1"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("database must be 0");
+    }
+
+    @Test
+    void sentinelsHaveAUserOfTheirOwn() {
+        assertThatThrownBy(() -> RedisBackendTest.backend(
+                        "url", "redis://127.0.0.1",
+                        "mode", "sentinel",
+                        "sentinel-master", "main",
+                        "sentinel-username", "smqtt"))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("sentinel-username needs sentinel-password or sentinel-password-file");
+    }
+
+    @Test
+    void theKeysOfGoAuthCanBeInACluster() {
+        AccessBackend backend =
+                RedisBackendTest.backend("url", "redis://127.0.0.1:1", "mode", "cluster", "style", "go-auth");
+
+        assertThat(backend.abilities()).hasSize(2);
+        backend.close();
     }
 
     /** The broker starts while Redis is down. */

@@ -31,12 +31,15 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.util.context.Context;
 
 /** Both layouts of keys, with a server that notes what it is asked. */
 class RedisBackendTest {
@@ -215,6 +218,16 @@ class RedisBackendTest {
                 .isEqualTo(6);
     }
 
+    @Test
+    void superusersOfGoAuthCanBeOff() {
+        redis.put("carol", CAROL);
+        redis.put("carol:su", "true");
+
+        assertThat(ask(open("style", "go-auth", "superusers", "false"), "carol", "toor"))
+                .isEqualTo(new BackendAnswer.Allow());
+        assertThat(redis.commands()).containsExactly(List.of("GET", "carol"));
+    }
+
     /** A user name is a part of one argument, also if it looks like the protocol. */
     @Test
     void noUserNameBecomesMoreThanAPartOfTheKey() {
@@ -285,6 +298,38 @@ class RedisBackendTest {
 
         assertThat(ask(backend, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
         assertThat(redis.connections()).isEqualTo(2);
+    }
+
+    /** A request that has ceased to wait is not told of an error, which Reactor would log with its stack. */
+    @Test
+    void anErrorThatNobodyWaitsForIsNotLogged() throws IOException {
+        List<Throwable> dropped = new CopyOnWriteArrayList<>();
+        AccessBackend backend = open();
+        redis.beSilent(true);
+        redis.beMute(true);
+        assertThatThrownBy(() -> impatient(backend, dropped)).hasMessageContaining("20ms");
+        redis.dropConnections();
+        assertThatThrownBy(() -> ask(backend, "ann", "secret"))
+                .as("opening failed")
+                .isNotNull();
+
+        redis.beMute(false);
+        for (int i = 0; i < 20; i++) {
+            assertThatThrownBy(() -> impatient(backend, dropped)).hasMessageContaining("20ms");
+        }
+        redis.close();
+        redis.dropConnections();
+        assertThatThrownBy(() -> ask(backend, "ann", "secret")).isNotNull();
+
+        assertThat(dropped).isEmpty();
+    }
+
+    private static void impatient(AccessBackend backend, List<Throwable> dropped) {
+        Consumer<Throwable> hook = dropped::add;
+        backend.authenticate(request("ann", "secret"))
+                .timeout(Duration.ofMillis(20))
+                .contextWrite(Context.of("reactor.onErrorDropped.local", hook))
+                .block(PATIENCE);
     }
 
     @Test
