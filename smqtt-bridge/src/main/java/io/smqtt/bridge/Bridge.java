@@ -13,6 +13,7 @@ import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionContents;
 import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -51,6 +52,7 @@ final class Bridge {
     private final String brokerId;
     private final Dialler dialler;
     private final @Nullable StateTopic state;
+    private final StandingOrder order;
     private final BridgeCounts counts = new BridgeCounts();
     private final LogLimiter drops = new LogLimiter(LOG, Level.WARN, 1);
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
@@ -101,6 +103,7 @@ final class Bridge {
                 ? null
                 : new StateTopic(core, StateTopic.name(clientId));
         this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
+        this.order = new StandingOrder(core, name);
         this.dialler = new Dialler(
                 files.tls(), config.connectTimeout(), core.config().limits().maxPacketBytes());
     }
@@ -233,6 +236,31 @@ final class Bridge {
     private void publishState(boolean connected) {
         if (state != null) {
             state.publish(connected ? "1" : "0");
+        }
+    }
+
+    /** Does what an operator orders. If one of several nodes connects the bridge, the order is for all of them. */
+    void operate(Bridges.Operation operation) {
+        if (isElected()) {
+            order.give(operation != Bridges.Operation.STOP);
+        }
+        switch (operation) {
+            case START -> start();
+            case STOP -> stop();
+            case RESTART -> restart();
+        }
+    }
+
+    /** Follows the order that an operator has given at another node, if there is a new one. */
+    void followOrder() {
+        Boolean connect = order.take();
+        if (connect == null) {
+            return;
+        }
+        if (connect) {
+            start();
+        } else {
+            stop();
         }
     }
 

@@ -126,6 +126,7 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     /** Chooses a bridge that was chosen the last time, too, so that the former node has ended its connection. */
     private static void elect(Bridge bridge, Set<Bridge> before) {
+        bridge.followOrder();
         Supplier<ClusterStatus> cluster = bridge.core().cluster();
         boolean chosen = cluster != null && Election.isChosen(bridge.name(), cluster.get());
         bridge.choose(chosen && !before.add(bridge));
@@ -183,11 +184,7 @@ final class BridgeModule implements BrokerModule, Bridges {
     public boolean operate(String name, Operation operation) {
         for (Bridge bridge : bridges) {
             if (bridge.name().equals(name)) {
-                switch (operation) {
-                    case START -> bridge.start();
-                    case STOP -> bridge.stop();
-                    case RESTART -> bridge.restart();
-                }
+                bridge.operate(operation);
                 return true;
             }
         }

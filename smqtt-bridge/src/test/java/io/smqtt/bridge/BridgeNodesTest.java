@@ -69,6 +69,35 @@ class BridgeNodesTest {
         }
     }
 
+    /** Whichever node connects next. */
+    @Test
+    void theStopOfAnOperatorHoldsForAllNodes() {
+        try (DialledBroker remote = DialledBroker.without(0);
+                LoggedLines log = new LoggedLines()) {
+            BridgeConfig bridge = to(remote.port(), "out/# out 1").build();
+            String chosen = Election.isChosen("cloud", nodes.view("n1", 0)) ? "n1" : "n2";
+            String other = chosen.equals("n1") ? "n2" : "n1";
+            try (DialledBroker first = node(chosen, bridge)) {
+                awaitState(first, State.CONNECTED);
+                first.module().operate("cloud", Operation.STOP);
+                try (DialledBroker second = node(other, bridge)) { // it has not been there
+                    awaitState(second, State.STOPPED);
+                    await().atMost(PATIENCE).until(() -> remote.connected().isEmpty());
+
+                    nodes.fails(chosen);
+                    await().atMost(PATIENCE)
+                            .until(() -> log.with("this node connects it from now on")
+                                            .size()
+                                    == 2);
+                    assertThat(second.status().state()).isEqualTo(State.STOPPED);
+
+                    second.module().operate("cloud", Operation.START);
+                    awaitState(second, State.CONNECTED);
+                }
+            }
+        }
+    }
+
     @Test
     void eachNodeSendsTheMessagesOfItsOwnClients() throws Exception {
         try (DialledBroker remote = DialledBroker.without(0)) {

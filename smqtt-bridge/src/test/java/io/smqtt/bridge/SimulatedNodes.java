@@ -2,6 +2,7 @@
 package io.smqtt.bridge;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import java.util.EnumMap;
@@ -12,11 +13,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
-/** The views that nodes have of a cluster in which nothing but these views is shared. */
+/** The views that nodes have of a cluster in which nothing is shared but these views and the hidden retained messages. */
 final class SimulatedNodes {
 
     private final List<String> names;
     private final Set<String> away = ConcurrentHashMap.newKeySet();
+    private final Map<String, BrokerModule.Core> running = new ConcurrentHashMap<>();
 
     SimulatedNodes(String... names) {
         this.names = List.of(names);
@@ -52,6 +54,14 @@ final class SimulatedNodes {
                 Map.of());
     }
 
+    private void share(ApplicationMessage message) {
+        for (BrokerModule.Core node : running.values()) {
+            if (node.router().retained().get(message.topic()) != message) {
+                node.router().retained().store(message);
+            }
+        }
+    }
+
     /** Makes a broker one of the nodes. */
     BrokerModule module(String self) {
         return new BrokerModule() {
@@ -62,11 +72,19 @@ final class SimulatedNodes {
 
             @Override
             public Mono<Void> start(Core core) {
+                running.values()
+                        .forEach(other -> other.router()
+                                .retained()
+                                .hidden("$smqtt/")
+                                .forEach(message -> core.router().retained().store(message)));
+                running.put(self, core);
+                core.router().retained().observeHidden(message -> share(message));
                 return Mono.empty();
             }
 
             @Override
             public Mono<Void> stop() {
+                running.remove(self);
                 return Mono.empty();
             }
         };

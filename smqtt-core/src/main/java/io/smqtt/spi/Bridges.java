@@ -8,7 +8,10 @@ import java.util.List;
 @AnyThread
 public interface Bridges {
 
-    /** An operation of an operator. It lasts until the next one, or until the broker is started again. */
+    /**
+     * An operation of an operator. It lasts until the next one, or until the broker is started again; of a bridge that one of several
+     * nodes connects, it is for all nodes and lasts until the next one.
+     */
     enum Operation {
         /** Connects a bridge that was stopped. */
         START,
