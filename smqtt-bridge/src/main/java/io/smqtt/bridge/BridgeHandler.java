@@ -15,10 +15,8 @@ import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
-import io.smqtt.topic.SharedFilter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -38,14 +36,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private static final int FOREVER = -1;
     private static final int PACE_MILLIS = 5;
 
-    /** Options of a SUBSCRIBE of MQTT 5.0: No Local, Retain As Published. */
-    private static final int OPTIONS = 4 | 8;
-
-    private static final int RETAIN_AS_PUBLISHED = 8;
-
-    /** The option of a SUBSCRIBE by which retained messages come for a new subscription only. */
-    private static final int RETAINED_IF_NEW = 1 << 4;
-
     private final Bridge bridge;
     private final BridgeConfig config;
     private final BridgeAddress address;
@@ -56,8 +46,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private final int maximumPacket;
     private final @Nullable String stateTopic;
     private final @Nullable Pacer pacer;
-    private @Nullable ByteBuf incoming;
-    private @Nullable ByteBuf outgoing;
+    private final Subscriptions subscriptions;
+    private final PacketStream incoming = new PacketStream();
+    private final PacketStream outgoing = new PacketStream();
+    private @Nullable TooLargePublish skipped;
     private @Nullable RemoteLimits remote;
     private @Nullable Crossing crossing;
     private @Nullable String problem;
@@ -65,6 +57,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean up;
     private boolean atOnce;
     private boolean abandoned;
+    private boolean ended;
     private boolean reads;
     private boolean awaitsPing;
     private boolean asked;
@@ -95,6 +88,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         this.stateTopic = stateTopic;
         this.pacer = config.maxRate() > 0 ? new Pacer(config.maxRate(), System.nanoTime()) : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
+        this.subscriptions = new Subscriptions(bridge, address.text());
     }
 
     @Override
@@ -141,30 +135,23 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        ByteBuf bytes = (ByteBuf) message;
-        ByteBuf all = bytes;
-        if (incoming != null) {
-            all = incoming.writeBytes(bytes);
-            bytes.release();
-            incoming = null;
-        }
         awaitsPing = false; // whatever it sends, it lives
-        ByteBuf passed = context.alloc().buffer(all.readableBytes() + 64);
+        ByteBuf bytes = (ByteBuf) message;
+        ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
+        incoming.add(bytes);
         try {
-            int length = next(all);
-            while (length > 0 && problem == null) {
-                received(context, all.readSlice(length), passed);
-                length = next(all);
+            boolean more = true;
+            while (more && problem == null) {
+                more = receiveNext(context, passed);
             }
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             close(context, "it sends something that is not MQTT, or that no broker may send");
         }
-        if (all.isReadable() && problem == null) {
-            incoming = context.alloc()
-                    .buffer(Math.max(2 * all.readableBytes(), 512))
-                    .writeBytes(all);
+        if (problem == null) {
+            incoming.settle(context.alloc());
+        } else {
+            incoming.clear();
         }
-        all.release();
         if (passed.isReadable() && problem == null) {
             context.fireChannelRead(passed);
         } else {
@@ -172,16 +159,41 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
-    /** The length of the next packet, or -1 if it is not complete. */
-    private int next(ByteBuf bytes) {
-        if (crossing == null && bytes.isReadable() && Packets.type(bytes) != Packets.CONNACK) {
+    /** Handles the next packet; false if it is not complete. */
+    private boolean receiveNext(ChannelHandlerContext context, ByteBuf passed) {
+        Crossing between = crossing;
+        if (between == null && !incoming.isEmpty() && incoming.type() != Packets.CONNACK) {
             throw new IllegalArgumentException("not a CONNACK");
         }
-        int length = Packets.length(bytes);
+        if (incoming.skips()) {
+            return false;
+        }
+        if (skipped != null && between != null) {
+            between.tooLarge(context, skipped);
+            skipped = null;
+        }
+        int length = incoming.length();
         if (length > maximumPacket) {
+            return skip(length);
+        }
+        ByteBuf packet = incoming.next(length);
+        if (packet == null) {
+            return false;
+        }
+        received(context, packet, passed);
+        return true;
+    }
+
+    /** Skips a PUBLISH that our broker does not take: MQTT 3.1.1 has no property that would forbid it. False if its begin is not complete. */
+    private boolean skip(int length) {
+        if (v5 || crossing == null) {
             throw new IllegalArgumentException("a packet is too large");
         }
-        return length >= 0 && bytes.readableBytes() >= length ? length : -1;
+        skipped = incoming.read(TooLargePublish::read);
+        if (skipped != null) {
+            incoming.skip(length);
+        }
+        return skipped != null;
     }
 
     @Override
@@ -213,7 +225,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             case Packets.PUBLISH -> between.arrived(context, packet, passed);
             case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP ->
                 between.acknowledged(packet, passed);
-            case Packets.SUBACK -> subscribed(packet);
+            case Packets.SUBACK -> subscriptions.answered(packet);
             case Packets.PINGRESP -> {
                 bridge.counts().answered(System.nanoTime() - askedNanos);
                 passed.writeBytes(Packets.PINGREQ);
@@ -242,6 +254,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, answer.refusal());
             return;
         }
+        if (answer.sessionPresent() && (config.cleanStart() || reset)) { // [MQTT-3.2.2-2]
+            close(context, "it has kept a session although a clean start was asked for");
+            return;
+        }
         if (reset) {
             bridge.begunAnew();
         }
@@ -268,21 +284,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
     }
 
-    private void subscribed(ByteBuf packet) {
-        int reason = packet.getUnsignedByte(packet.writerIndex() - 1);
-        Packets.body(packet);
-        int number = Packets.OWN_ID - packet.readUnsignedShort();
-        List<BridgeTopic> topics = bridge.topics();
-        if (reason >= 0x80 && number >= 0 && number < topics.size()) {
-            LOG.warn(
-                    "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
-                    bridge.name(),
-                    address.text(),
-                    topics.get(number).remote(),
-                    String.format("0x%02x", reason));
-        }
-    }
-
     // --- from our broker
 
     @Override
@@ -291,25 +292,15 @@ final class BridgeHandler extends ChannelDuplexHandler {
             context.write(message, promise);
             return;
         }
-        ByteBuf all = bytes;
-        if (outgoing != null) {
-            all = outgoing.writeBytes(bytes);
-            bytes.release();
-            outgoing = null;
-        }
-        ByteBuf passed = context.alloc().buffer(all.readableBytes() + 64);
+        ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
         ByteBuf answers = context.alloc().buffer(0);
-        int length = Packets.length(all);
-        while (length > 0 && all.readableBytes() >= length) {
-            sent(context, all.readSlice(length), passed, answers);
-            length = Packets.length(all);
+        outgoing.add(bytes);
+        ByteBuf packet = outgoing.next(outgoing.length());
+        while (packet != null) {
+            sent(context, packet, passed, answers);
+            packet = outgoing.next(outgoing.length());
         }
-        if (all.isReadable()) {
-            outgoing = context.alloc()
-                    .buffer(Math.max(all.readableBytes(), length))
-                    .writeBytes(all);
-        }
-        all.release();
+        outgoing.settle(context.alloc());
         if (pacer != null) {
             pace(context, pacer, passed, answers);
         }
@@ -322,7 +313,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     }
 
     private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed, ByteBuf answers) {
-        if (abandoned) {
+        if (abandoned || ended) {
             return; // our session sends it again
         }
         Crossing between = crossing;
@@ -424,7 +415,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (!limits.sessionPresent()) {
             bridge.forgetReceived();
         }
-        ByteBuf first = subscriptionsThere(context, limits);
+        ByteBuf first = context.alloc().buffer();
+        subscriptions.writeThere(first, limits);
         if (stateTopic != null && limits.retainAvailable()) {
             Packets.publishState(first, v5, stateTopic, StateTopic.CONNECTED);
         }
@@ -432,60 +424,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         up = true;
         startPings(context, limits);
         bridge.connected(address.text());
-        inject(context, subscriptionsHere(context));
-    }
-
-    private ByteBuf subscriptionsHere(ChannelHandlerContext context) {
-        ByteBuf packets = context.alloc().buffer();
-        for (int i = 0; i < bridge.topics().size(); i++) {
-            BridgeTopic topic = bridge.topics().get(i);
-            if (topic.out()) {
-                int id = Packets.OWN_ID - i;
-                int retained = bridge.wantsRetained(topic) ? 0 : RETAINED_IF_NEW;
-                Packets.subscribe(packets, true, id, topic.local().value(), highestQos(topic) | OPTIONS | retained);
-            }
-        }
-        return packets;
-    }
-
-    /** The highest QoS of the topics that go out by the same filter, for which there is one subscription. */
-    private int highestQos(BridgeTopic topic) {
-        return bridge.topics().stream()
-                .filter(other -> other.out() && other.local().equals(topic.local()))
-                .mapToInt(BridgeTopic::qos)
-                .max()
-                .orElseThrow();
-    }
-
-    private ByteBuf subscriptionsThere(ChannelHandlerContext context, RemoteLimits limits) {
-        ByteBuf packets = context.alloc().buffer();
-        for (int i = 0; i < bridge.topics().size(); i++) {
-            BridgeTopic topic = bridge.topics().get(i);
-            if (!topic.in()) {
-                continue;
-            }
-            if (topic.remote().hasWildcard() && !limits.wildcardsAvailable()) {
-                LOG.warn(
-                        "bridge {}: {} has no wildcard subscriptions; nothing comes in by {}",
-                        bridge.name(),
-                        address.text(),
-                        topic.remote());
-                continue;
-            }
-            int id = Packets.OWN_ID - i;
-            String filter = topic.remote().value();
-            if (config.isEach()) { // No Local is an error for shared subscriptions [MQTT-3.8.3-4]
-                String shared = SharedFilter.PREFIX + bridge.name() + '/' + filter;
-                Packets.subscribe(packets, true, id, shared, topic.qos() | RETAIN_AS_PUBLISHED);
-            } else {
-                Packets.subscribe(packets, v5, id, filter, topic.qos() | (v5 ? OPTIONS | RETAINED_IF_NEW : 0));
-            }
-        }
-        if (bridge.countsHops()) {
-            int id = Packets.OWN_ID - bridge.topics().size();
-            Packets.subscribe(packets, true, id, BridgeModule.ID_TOPIC, OPTIONS);
-        }
-        return packets;
+        ByteBuf ours = context.alloc().buffer();
+        subscriptions.writeHere(ours);
+        inject(context, ours);
     }
 
     private static void inject(ChannelHandlerContext context, ByteBuf bytes) {
@@ -508,6 +449,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
     }
 
     private void ping(ChannelHandlerContext context) {
+        if (ended) {
+            return;
+        }
         if (awaitsPing && reads) { // while our broker does not read, the answer may be waiting
             close(context, "it does not answer PINGREQ");
             return;
@@ -533,8 +477,15 @@ final class BridgeHandler extends ChannelDuplexHandler {
         });
     }
 
-    /** Writes the DISCONNECT, which makes the other broker forget the will, and before it what the will would say. */
+    /**
+     * Writes the DISCONNECT, which makes the other broker forget the will, and before it what the will would say. Nothing follows it, what
+     * the rate holds back neither [MQTT-3.14.4-2].
+     */
     private void writeEnd(ByteBuf out) {
+        ended = true;
+        if (pacer != null) {
+            pacer.clear();
+        }
         if (up && stateTopic != null && remote != null && remote.retainAvailable()) {
             Packets.publishState(out, v5, stateTopic, StateTopic.DISCONNECTED);
         }
@@ -559,14 +510,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
     public void channelInactive(ChannelHandlerContext context) {
         stopTimer();
         context.fireChannelInactive();
-        if (incoming != null) {
-            incoming.release();
-            incoming = null;
-        }
-        if (outgoing != null) {
-            outgoing.release();
-            outgoing = null;
-        }
+        incoming.clear();
+        outgoing.clear();
         if (pacer != null) {
             pacer.clear();
         }

@@ -68,12 +68,26 @@ final class Crossing {
             counts.received();
             return;
         }
-        counts.notTaken(cause);
-        bridge.logDropped(cause, "from", address, LogText.escape(Packets.topic(packet)));
         int qos = Packets.qos(packet);
+        refuse(
+                context,
+                cause == DropCause.PACKET_TOO_LARGE ? DropCause.TOO_LARGE_HERE : cause,
+                Packets.topic(packet),
+                qos,
+                qos == 0 ? 0 : Packets.packetId(packet));
+    }
+
+    /** A PUBLISH of the other broker was skipped, because our broker does not take one of its size. */
+    void tooLarge(ChannelHandlerContext context, TooLargePublish skipped) {
+        refuse(context, DropCause.TOO_LARGE_HERE, skipped.topic(), skipped.qos(), skipped.packetId());
+    }
+
+    private void refuse(ChannelHandlerContext context, DropCause cause, String topic, int qos, int packetId) {
+        counts.notTaken(cause);
+        bridge.logDropped(cause, "from", address, LogText.escape(topic));
         if (qos > 0) { // the other broker need not keep it
             ByteBuf answer = context.alloc().buffer(4);
-            Packets.acknowledge(answer, qos == 1 ? Packets.PUBACK : Packets.PUBREC, Packets.packetId(packet), 0);
+            Packets.acknowledge(answer, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
             context.writeAndFlush(answer);
         }
     }

@@ -7,6 +7,8 @@ enum DropCause {
     TOPIC("no topic of the configuration matches it"),
     /** The packet is larger than the other broker's Maximum Packet Size. */
     PACKET_TOO_LARGE("it is larger than the Maximum Packet Size of the other broker"),
+    /** The packet is larger than the limit of this broker. */
+    TOO_LARGE_HERE("it is larger than limits.max-packet-bytes of this broker"),
     /** The payload is larger than the limit of the bridge. */
     PAYLOAD_TOO_LARGE("its payload is larger than max-payload-bytes"),
     /** A message of QoS 0 above the rate of the bridge. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PropertyBytes;
@@ -161,6 +163,34 @@ class BridgeLimitsTest {
             await().until(() -> broker.waiting("cloud") == 0);
         }
         assertThat(log.with("larger than the Maximum Packet Size")).hasSize(1);
+    }
+
+    /** MQTT 3.1.1 has no Maximum Packet Size that it could obey. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aPacketOfMqtt311AboveOurLimitIsSkippedAndAcknowledged(int qos) {
+        BridgeConfig config = BridgedBroker.bridge(remote.address(), "a/# in 2")
+                .version("3.1.1")
+                .tryPrivate(false)
+                .build();
+        try (DialledBroker broker = DialledBroker.with(config);
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 2);
+            RawClient bridge = remote.accept311();
+            bridge.expect(MqttMessageType.SUBSCRIBE);
+            await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+            byte[] large = new byte[3 << 20];
+            bridge.send(PublishBytes.to("a/b").payload(large).qos(qos, 7));
+            bridge.send(PublishBytes.to("a/b").payload("fits").qos(1, 8));
+            if (qos > 0) {
+                ReceivedPacket answer = bridge.expect(qos == 1 ? MqttMessageType.PUBACK : MqttMessageType.PUBREC);
+                assertThat(answer.packetId()).isEqualTo(7);
+            }
+            assertThat(bridge.expect(MqttMessageType.PUBACK).packetId()).isEqualTo(8);
+            client.expectPublish("a/b", "fits");
+        }
+        assertThat(log.with("larger than limits.max-packet-bytes")).hasSize(1);
+        assertThat(log.with("no longer connected")).isEmpty();
     }
 
     @Test

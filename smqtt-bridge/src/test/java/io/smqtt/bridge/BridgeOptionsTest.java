@@ -130,6 +130,47 @@ class BridgeOptionsTest {
     }
 
     @Test
+    void ofTwoTopicsThatComeInByTheSameFilterTheHigherQosCounts() {
+        try (BridgedBroker broker = BridgedBroker.with(
+                        "cloud",
+                        BridgedBroker.bridge(remote.address(), "a in 2", "a in 0 other/", "b in 1")
+                                .hopLimit(0))
+                .start()) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            byte[] first = bridge.expect(MqttMessageType.SUBSCRIBE).bytes();
+            byte[] second = bridge.expect(MqttMessageType.SUBSCRIBE).bytes();
+            broker.awaitConnected("cloud");
+
+            assertThat(new String(first, StandardCharsets.ISO_8859_1)).contains("\0\1a");
+            assertThat(first[first.length - 1] & 3).isEqualTo(2);
+            assertThat(new String(second, StandardCharsets.ISO_8859_1)).contains("\0\1b");
+        }
+    }
+
+    /** What the rate holds back is sent in the next connection [MQTT-3.14.4-2]. */
+    @Test
+    void nothingFollowsTheDisconnect() {
+        BridgeConfig config =
+                BridgedBroker.bridge(remote.address(), "a out 1").maxRate(1).build();
+        try (DialledBroker broker = DialledBroker.with(config);
+                RawClient client = broker.client("client")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+            for (int i = 0; i < 5; i++) {
+                client.publish("a", "m" + i, 1);
+            }
+            assertThat(RemoteStub.nextPublish(bridge).text()).isEqualTo("m0");
+            broker.module().operate("cloud", Bridges.Operation.STOP);
+            bridge.expect(MqttMessageType.DISCONNECT);
+            bridge.expectClosed();
+            broker.module().operate("cloud", Bridges.Operation.START);
+            assertThat(RemoteStub.nextPublish(remote.accept(PropertyBytes.none()))
+                            .text())
+                    .isEqualTo("m0");
+        }
+    }
+
+    @Test
     void theStateOfTheConnectionIsPublishedAtBothBrokers() {
         try (BridgedBroker broker = BridgedBroker.with(
                                 "cloud",

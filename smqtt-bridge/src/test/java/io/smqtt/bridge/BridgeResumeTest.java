@@ -13,6 +13,7 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +68,28 @@ class BridgeResumeTest {
             accept(remote, false, true).expectClosed();
             assertThat(RemoteStub.nextPublish(accept(remote, true, false)).text())
                     .isEqualTo("x");
+        }
+    }
+
+    /** [MQTT-3.2.2-2]: such a broker is tried again with growing delays, as after any failure. */
+    @Test
+    void aSessionThatIsKeptInSpiteOfACleanStartIsAFailure() {
+        try (LoggedLines log = new LoggedLines();
+                RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
+                        .start()) {
+            accept(remote, false, true).expectClosed();
+            long begin = System.nanoTime();
+            for (int attempt = 0; attempt < 5; attempt++) {
+                accept(remote, true, true).expectClosed();
+            }
+            // 20, 40, 80, 160 ms, up to a half shorter
+            assertThat(System.nanoTime() - begin)
+                    .isGreaterThan(Duration.ofMillis(140).toNanos());
+            accept(remote, true, false);
+            broker.awaitConnected("cloud");
+            assertThat(log.with("kept a session although a clean start was asked for"))
+                    .hasSize(1);
         }
     }
 

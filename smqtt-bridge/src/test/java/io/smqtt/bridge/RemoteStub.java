@@ -64,6 +64,15 @@ final class RemoteStub implements AutoCloseable {
         return bridge;
     }
 
+    /** Waits for a connection with MQTT 3.1.1, and accepts it. */
+    RawClient accept311() {
+        RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_3_1_1);
+        accepted.add(bridge);
+        bridge.expect(MqttMessageType.CONNECT);
+        bridge.send(PacketBytes.packet(0x20).u8(0).u8(0));
+        return bridge;
+    }
+
     static void connAck(RawClient bridge, int reason, PropertyBytes properties) {
         bridge.send(PacketBytes.packet(0x20).u8(0).u8(reason).properties(properties.fields()));
     }
