@@ -9,11 +9,14 @@ import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.guard.BackendBusyException;
+import io.smqtt.access.hash.PasswordChecks;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.thread.AnyThread;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -22,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -52,12 +56,22 @@ final class LdapBackend implements AccessBackend {
         }
     }
 
+    /**
+     * An entry, and what is known of the password of the client.
+     *
+     * @param entry the entry
+     * @param isRight whether the password is right
+     * @param slowHashes hashes that are still to be compared if it is not
+     */
+    private record Candidate(Entry entry, boolean isRight, List<String> slowHashes) {}
+
     private final String name;
     private final EntrySearch search;
     private final UserAttributes user;
     private final EntryRules rules;
     private final Directory directory;
     private final Scheduler threads;
+    private final PasswordChecks checks;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     LdapBackend(
@@ -66,13 +80,15 @@ final class LdapBackend implements AccessBackend {
             UserAttributes user,
             EntryRules rules,
             Directory directory,
-            Scheduler threads) {
+            Scheduler threads,
+            PasswordChecks checks) {
         this.name = name;
         this.search = search;
         this.user = user;
         this.rules = rules;
         this.directory = directory;
         this.threads = threads;
+        this.checks = checks;
     }
 
     @Override
@@ -82,10 +98,19 @@ final class LdapBackend implements AccessBackend {
 
     @Override
     public Mono<BackendAnswer> authenticate(BackendRequest request) {
-        return blocking(() -> {
-            Entry entry = entry(request, user.names());
-            return entry == null ? BackendAnswer.NOT_MINE : answer(entry, request.password());
-        });
+        return blocking(() -> Optional.ofNullable(candidate(request)))
+                .flatMap(Mono::justOrEmpty)
+                .flatMap(candidate ->
+                        isRight(candidate, request).map(right -> right ? allowed(candidate.entry) : BackendAnswer.DENY))
+                .defaultIfEmpty(BackendAnswer.NOT_MINE);
+    }
+
+    private Mono<Boolean> isRight(Candidate candidate, BackendRequest request) {
+        return candidate.isRight
+                ? Mono.just(true)
+                : Flux.fromIterable(candidate.slowHashes)
+                        .concatMap(hash -> checks.matches(request, hash, null))
+                        .any(matches -> matches);
     }
 
     @Override
@@ -109,10 +134,40 @@ final class LdapBackend implements AccessBackend {
         return made == null ? null : directory.find(made);
     }
 
-    private BackendAnswer answer(Entry entry, byte @Nullable [] password) {
-        if (password == null || password.length == 0 || isFalse(entry) || !isRight(entry, password)) {
-            return BackendAnswer.DENY;
+    private @Nullable Candidate candidate(BackendRequest request) {
+        Entry entry = entry(request, user.names());
+        byte[] password = request.password();
+        if (entry == null) {
+            return null;
         }
+        if (password == null || password.length == 0 || isFalse(entry)) {
+            return new Candidate(entry, false, List.of());
+        }
+        String attribute = user.password;
+        return attribute == null
+                ? new Candidate(entry, directory.accepts(entry.getDN(), password), List.of())
+                : compared(entry, entry.getAttributeValueByteArrays(attribute), password);
+    }
+
+    private Candidate compared(Entry entry, byte @Nullable [][] values, byte[] password) {
+        List<String> slow = new ArrayList<>();
+        boolean isRight = false;
+        for (byte[] value : values == null ? new byte[0][] : values) {
+            String hash = LdapPassword.slowHash(value);
+            if (hash != null) {
+                slow.add(hash);
+                continue;
+            }
+            LdapPassword.Match match = LdapPassword.match(value, password);
+            isRight |= match == LdapPassword.Match.YES;
+            if (match == LdapPassword.Match.UNREADABLE && lines.allows("scheme")) {
+                LOG.warn("backend {}: a password has a scheme that is not known, or is damaged", name);
+            }
+        }
+        return new Candidate(entry, isRight, slow);
+    }
+
+    private BackendAnswer allowed(Entry entry) {
         Map<String, String> attributes = new HashMap<>();
         user.clientAttributes.forEach((attribute, source) -> {
             String value = entry.getAttributeValue(source);
@@ -121,23 +176,6 @@ final class LdapBackend implements AccessBackend {
             }
         });
         return new BackendAnswer.Allow(isTrue(entry.getAttributeValue(user.superuser)), attributes, null, null);
-    }
-
-    private boolean isRight(Entry entry, byte[] password) {
-        String attribute = user.password;
-        if (attribute == null) {
-            return directory.accepts(entry.getDN(), password);
-        }
-        byte @Nullable [][] values = entry.getAttributeValueByteArrays(attribute);
-        boolean isRight = false;
-        for (byte[] value : values == null ? new byte[0][] : values) {
-            LdapPassword.Match match = LdapPassword.match(value, password);
-            isRight |= match == LdapPassword.Match.YES;
-            if (match == LdapPassword.Match.UNREADABLE && lines.allows("scheme")) {
-                LOG.warn("backend {}: a password has a scheme that is not known, or is damaged", name);
-            }
-        }
-        return isRight;
     }
 
     private boolean isFalse(Entry entry) {
@@ -152,6 +190,7 @@ final class LdapBackend implements AccessBackend {
     @Override
     public void close() {
         threads.dispose();
+        checks.close();
         directory.close();
     }
 }

@@ -9,6 +9,8 @@ import io.smqtt.access.backend.AccessBackendFactory;
 import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
+import io.smqtt.access.hash.PasswordChecks;
+import io.smqtt.access.hash.PasswordFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -87,7 +89,14 @@ public final class LdapBackendFactory implements AccessBackendFactory {
         BindRequest account = account(settings);
         LdapServers servers = LdapServers.of(settings, context);
         Directory directory = new Directory(servers.open(account), servers.open(null));
-        return new LdapBackend(context.name(), search, user, EntryRules.of(settings), directory, threads(context));
+        return new LdapBackend(
+                context.name(),
+                search,
+                user,
+                EntryRules.of(settings),
+                directory,
+                threads(context),
+                new PasswordChecks(PasswordFormat.selfContained(), context));
     }
 
     /** As many threads as requests at the same time. */

@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value of {@code userPassword}, as RFC 2307 and OpenLDAP write it: <code>{SSHA}</code> and the Base64 of a digest and its salt, and the
- * other schemes with a digest. Text without a scheme is the password itself.
+ * A value of {@code userPassword}, as RFC 2307 and OpenLDAP write it: <code>{SSHA}</code> and the Base64 of a digest and its salt, the
+ * other schemes with a digest, and those of hashes that are slow on purpose. Text without a scheme is the password itself.
  */
 final class LdapPassword {
 
@@ -28,6 +28,18 @@ final class LdapPassword {
             Map.entry("SSHA384", "SHA-384"),
             Map.entry("SHA512", "SHA-512"),
             Map.entry("SSHA512", "SHA-512"));
+
+    /** The function of each scheme with PBKDF2. */
+    private static final Map<String, String> FUNCTIONS =
+            Map.of("PBKDF2", "sha1", "PBKDF2-SHA1", "sha1", "PBKDF2-SHA256", "sha256", "PBKDF2-SHA512", "sha512");
+
+    /**
+     * A value with a scheme.
+     *
+     * @param scheme the scheme in capital letters, such as {@code SSHA}
+     * @param text what follows it
+     */
+    private record Schemed(String scheme, String text) {}
 
     /** Whether a password is the one that a value was made from. */
     enum Match {
@@ -51,17 +63,48 @@ final class LdapPassword {
         if (password.length == 0) {
             return Match.NO;
         }
+        Schemed value = schemed(stored);
+        return value == null
+                ? match(MessageDigest.isEqual(stored, password))
+                : hashed(value.scheme(), value.text(), password);
+    }
+
+    /**
+     * The hash of a value whose comparison is slow on purpose: <code>{ARGON2}</code>, <code>{PBKDF2-SHA256}</code>, and bcrypt as
+     * <code>{CRYPT}$2b$</code> or <code>{BCRYPT}</code>.
+     *
+     * @param stored the value of the attribute
+     * @return the hash as {@link io.smqtt.access.hash.PasswordFormat#selfContained()} reads it; null if the value is of another kind
+     */
+    static @Nullable String slowHash(byte[] stored) {
+        Schemed value = schemed(stored);
+        if (value == null) {
+            return null;
+        }
+        String text = value.text();
+        String function = FUNCTIONS.get(value.scheme());
+        if (function != null) {
+            return "PBKDF2$" + function + "$" + text.replace('.', '+'); // Base64 as passlib and OpenLDAP write it
+        }
+        boolean known = switch (value.scheme()) {
+            case "ARGON2" -> text.startsWith("$argon2");
+            case "BCRYPT", "CRYPT" -> text.startsWith("$2");
+            default -> false;
+        };
+        return known ? text : null;
+    }
+
+    /** Splits a value; null without a scheme. */
+    private static @Nullable Schemed schemed(byte[] stored) {
         String text = new String(stored, StandardCharsets.UTF_8);
         int end = end(text);
         if (end < 0) {
-            String decoded = decoded(text);
-            if (decoded == null) {
-                return match(MessageDigest.isEqual(stored, password));
-            }
-            text = decoded;
-            end = end(text);
+            text = decoded(text);
+            end = text == null ? -1 : end(text);
         }
-        return hashed(text.substring(1, end).toUpperCase(Locale.ROOT), text.substring(end + 1), password);
+        return text == null || end < 0
+                ? null
+                : new Schemed(text.substring(1, end).toUpperCase(Locale.ROOT), text.substring(end + 1));
     }
 
     /** The end of the scheme, or -1 without one. */

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The backend with a directory in memory. */
 class LdapBackendTest {
@@ -108,6 +110,32 @@ class LdapBackendTest {
         assertThat(ask(backend, "bare", "secret")).as("no password").isEqualTo(BackendAnswer.DENY);
         assertThat(ask(backend, "gone", "secret")).isEqualTo(BackendAnswer.DENY);
         assertThat(directory.binds()).isEmpty();
+    }
+
+    /** Made of {@code secret} by slappasswd, the argon2 program and OpenSSL's PBKDF2. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{ARGON2}$argon2i$v=19$m=4096,t=3,p=1$aI2EbREGHEBNBoXT/NKaHw$AVS2WUV7oiUEMwsa41/lr6quQRM11UAjt6dGxl4teh4",
+                "{ARGON2}$argon2id$v=19$m=4096,t=2,p=1$c2FsdHNhbHQ$84A2PW5mlTvAhhyioPv7Z0MY6rvobdz+ETtOz3xDUyU",
+                "{CRYPT}$2b$04$Pi6rPOKKaPc4hCZCQHNo4uWQyAyci9TXg7Jg9OnxZiNeDY377zjdq",
+                "{PBKDF2}10000$././c2FsdHNhbHRzYWx0$prZ3WxSs7a8umfxv34SWrgsop.k",
+                "{PBKDF2-SHA1}10000$c2FsdHNhbHRzYWx0c2FsdA$T13Isf42NxuNoD5Chs2u8B13b7o",
+                "{PBKDF2-SHA256}10000$././c2FsdHNhbHRzYWx0$jRXdk2NScfOigQ.xbuGaUip0zO3C8ORywBlYVRcM2A0",
+                "{PBKDF2-SHA512}10000$c2FsdHNhbHRzYWx0c2FsdA$"
+                        + "f.bBNpDm1dD76HDTg44Z2qO0KWw9xM1beWOT/VyOFnsrrTMYXRqDM2j3OuOtqE6QcICME/YUg8pPtTkNPmH1Yg"
+            })
+    void hashesThatAreSlowOnPurposeAreCompared(String stored) {
+        directory.addUser("slow", "userPassword: " + stored);
+        directory.addUser("two", "userPassword: " + SSHA, "userPassword: " + stored);
+        directory.addUser("damaged", "userPassword: " + stored.substring(0, stored.lastIndexOf('$')));
+        AccessBackend backend = open("method", "hash");
+
+        assertThat(ask(backend, "slow", "secret")).isEqualTo(new BackendAnswer.Allow());
+        assertThat(ask(backend, "slow", "Secret")).isEqualTo(BackendAnswer.DENY);
+        assertThat(ask(backend, "slow", "")).isEqualTo(BackendAnswer.DENY);
+        assertThat(ask(backend, "two", "secret")).isEqualTo(new BackendAnswer.Allow());
+        assertThat(ask(backend, "damaged", "secret")).isEqualTo(BackendAnswer.DENY);
     }
 
     @Test

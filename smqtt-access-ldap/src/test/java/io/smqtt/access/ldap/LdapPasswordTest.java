@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.access.ldap.LdapPassword.Match;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Values of {@code userPassword} that {@code slappasswd} and OpenLDAP's modules have made of {@code secret}. */
@@ -47,6 +49,23 @@ class LdapPasswordTest {
     @ValueSource(strings = {"", "{", "{SSHA"})
     void textWithoutASchemeIsAPassword(String stored) {
         assertThat(match(stored, "secret")).isEqualTo(Match.NO);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "{ARGON2}$argon2i$v=19$m=4096;t=3;p=1$c2FsdA$aGFzaA, $argon2i$v=19$m=4096;t=3;p=1$c2FsdA$aGFzaA",
+        "{crypt}$2b$04$Pi6rPOKK, $2b$04$Pi6rPOKK",
+        "{BCRYPT}$2a$04$Pi6rPOKK, $2a$04$Pi6rPOKK",
+        "{PBKDF2}10000$././c2Fs$prZ3W, PBKDF2$sha1$10000$+/+/c2Fs$prZ3W",
+        "{PBKDF2-SHA512}10000$c2Fs$f.b, PBKDF2$sha512$10000$c2Fs$f+b",
+        "{CRYPT}$6$salt$hash,",
+        "{ARGON2}x,",
+        "{SSHA}P1+3zAc/WkUsFbGKhiTEzEp7D2XeFgsQ,",
+        "secret,"
+    })
+    void slowHashesAreThoseOfTheHashPackage(String stored, @Nullable String hash) {
+        assertThat(LdapPassword.slowHash(stored.getBytes(StandardCharsets.UTF_8)))
+                .isEqualTo(hash);
     }
 
     private static Match match(String stored, String password) {

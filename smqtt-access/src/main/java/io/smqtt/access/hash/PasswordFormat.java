@@ -54,6 +54,24 @@ public final class PasswordFormat {
                 : text -> text.getBytes(StandardCharsets.UTF_8);
     }
 
+    private PasswordFormat() {
+        name = AUTO;
+        saltPosition = SaltPosition.DISABLE;
+        function = "";
+        iterations = 0;
+        length = 0;
+        saltReader = Pbkdf2Hash::base64;
+    }
+
+    /**
+     * The format {@code auto}, for backends that find the kind of a hash themselves: {@code PBKDF2$...} with a salt in Base64, bcrypt or Argon2.
+     *
+     * @return the format
+     */
+    public static PasswordFormat selfContained() {
+        return new PasswordFormat();
+    }
+
     /**
      * The keys of the format, for {@link io.smqtt.access.backend.AccessBackendFactory#settings()}.
      *
