@@ -4,12 +4,37 @@ package io.smqtt.overload;
 import io.netty.util.internal.PlatformDependent;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.function.LongSupplier;
 
 /** The memory outside of the heap that Netty has reserved, for buffers in use and for later ones. */
 final class DirectFigure implements MemoryFigure {
 
-    private long lastBytes;
+    /** The part of the maximum that use must grow by to count: less comes and goes with single buffers. */
+    private static final int PARTS = 100;
+
+    private final LongSupplier used;
+    private final LongSupplier maximum;
+    private long lowestBytes;
     private long rises;
+
+    DirectFigure() {
+        this(DirectFigure::reserved, PlatformDependent::maxDirectMemory);
+    }
+
+    DirectFigure(LongSupplier used, LongSupplier maximum) {
+        this.used = used;
+        this.maximum = maximum;
+    }
+
+    private static long reserved() {
+        long counted = PlatformDependent.usedDirectMemory();
+        return counted >= 0 // Netty does not count where it leaves the release to Java
+                ? counted
+                : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                        .filter(pool -> pool.getName().equals("direct"))
+                        .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                        .sum();
+    }
 
     @Override
     public String name() {
@@ -18,23 +43,18 @@ final class DirectFigure implements MemoryFigure {
 
     @Override
     public long usedBytes() {
-        long used = PlatformDependent.usedDirectMemory();
-        if (used < 0) { // Netty does not count where it leaves the release to Java
-            used = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-                    .filter(pool -> pool.getName().equals("direct"))
-                    .mapToLong(BufferPoolMXBean::getMemoryUsed)
-                    .sum();
-        }
-        if (used > lastBytes) {
+        long now = used.getAsLong();
+        if (now - lowestBytes > maximumBytes() / PARTS) {
             rises++;
+            lowestBytes = now;
         }
-        lastBytes = used;
-        return used;
+        lowestBytes = Math.min(lowestBytes, now);
+        return now;
     }
 
     @Override
     public long maximumBytes() {
-        return PlatformDependent.maxDirectMemory();
+        return maximum.getAsLong();
     }
 
     /** Buffers that are reserved and not in use do no harm: only what comes to it counts. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.overload;
 
+import io.smqtt.thread.AnyThread;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -12,11 +13,15 @@ import java.util.Locale;
  * What is in use after the last collection in the part of the heap for old objects, which with some collectors is two thirds of it. Collectors
  * that do not tell it show an empty heap.
  */
-final class HeapFigure implements MemoryFigure {
+@AnyThread
+public final class HeapFigure implements MemoryFigure {
 
     private final List<MemoryPoolMXBean> pools = ManagementFactory.getMemoryPoolMXBeans().stream()
             .filter(pool -> pool.getType() == MemoryType.HEAP && pool.getCollectionUsage() != null && !isYoung(pool))
             .toList();
+
+    /** Finds the parts of the heap of this process. */
+    public HeapFigure() {}
 
     private static boolean isYoung(MemoryPoolMXBean pool) {
         String name = pool.getName().toLowerCase(Locale.ROOT);

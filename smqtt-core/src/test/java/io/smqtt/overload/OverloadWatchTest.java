@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -164,6 +165,33 @@ class OverloadWatchTest {
         off.sample();
         assertThat(off.level()).isZero();
         off.stop();
+    }
+
+    /** Single buffers that come and go beside a large reserve would keep a broker that takes no work overloaded. */
+    @Test
+    void directMemoryIsNewsOnlyWhenItGrowsByAPercent() {
+        AtomicLong used = new AtomicLong(8_600);
+        MemoryFigure figure = new DirectFigure(used::get, () -> 10_000);
+        figure.usedBytes();
+        long before = figure.evidence();
+
+        for (int i = 0; i < 20; i++) {
+            used.set(8_600 + 50 * (i % 2));
+            figure.usedBytes();
+        }
+        assertThat(figure.evidence()).isEqualTo(before);
+
+        for (int i = 1; i <= 3; i++) {
+            used.addAndGet(40); // slow growth adds up
+            figure.usedBytes();
+        }
+        assertThat(figure.evidence()).isEqualTo(before + 1);
+        used.set(9_500);
+        assertThat(figure.usedBytes()).isEqualTo(9_500);
+        assertThat(figure.evidence()).isEqualTo(before + 2);
+        used.set(8_000);
+        figure.usedBytes();
+        assertThat(figure.evidence()).as("less is no news").isEqualTo(before + 2);
     }
 
     @Test

@@ -5,14 +5,11 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.AlarmConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.metric.Alarms.Condition;
+import io.smqtt.overload.HeapFigure;
 import io.smqtt.spi.Alarm.Severity;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.lang.management.MemoryType;
-import java.lang.management.MemoryUsage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -33,6 +30,7 @@ final class AlarmChecks {
     private final BrokerMeters meters;
     private final List<LoopProbe> probes;
     private final CertificateExpiry certificates;
+    private final HeapFigure heap = new HeapFigure();
     private Map<String, Condition> found = new LinkedHashMap<>();
 
     AlarmChecks(BrokerModule.Core core, BrokerMeters meters, List<LoopProbe> probes) {
@@ -109,18 +107,14 @@ final class AlarmChecks {
     }
 
     private void heap() {
-        long live = 0;
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            MemoryUsage afterCollection = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
-            live += afterCollection == null ? 0 : afterCollection.getUsed();
-        }
-        long maximum = Runtime.getRuntime().maxMemory();
+        long live = heap.usedBytes();
+        long maximum = heap.maximumBytes();
         if (live > maximum / 10 * 9) {
             warn(
                     "heap_high",
                     String.format(
                             Locale.ROOT,
-                            "after a collection %.0f of %.0f MiB of the heap are in use",
+                            "after a collection %.0f of %.0f MiB of the heap for old objects are in use",
                             live / MIB,
                             maximum / MIB));
         }

@@ -65,7 +65,7 @@ class MetricReferenceTest {
             | `disk_low` | warning | less than `management.alarms.min-free-disk-bytes` (1 GiB) are free in the file system of the store |
             | `store_unhealthy` | critical | the store refuses operations, or has been at one commit for ten seconds |
             | `overload` | warning, from level 2 critical | the level of [overload](tuning.md#overload) is above 0, or an event loop was more than one second behind within the last 15 to 30 seconds |
-            | `heap_high` | warning | after a collection more than 90 % of the heap are in use |
+            | `heap_high` | warning | after a collection more than 90 % of the heap for old objects are in use |
             | `limit_near/<key>` | warning | 80 % (`management.alarms.limit-percent`) of a limit are in use: `max-connections`, `max-sessions`, `max-total-session-bytes`, `max-total-queued-bytes`, `max-retained-messages`, `max-retained-bytes`, and `max-bytes` of the store |
             | `peer_gone/<node>` | warning | a node of the cluster cannot be reached |
             | `bridge_down/<name>` | critical | the bridge `<name>` has lost its connection, or an attempt to connect has failed; not one that an operator has stopped |
