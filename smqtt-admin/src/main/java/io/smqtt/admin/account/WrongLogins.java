@@ -9,6 +9,8 @@ import io.smqtt.thread.AnyThread;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A quarter of an hour without a login ends that. Wrong logins are counted for a user at an address (IPv6: a /64 network), for an address,
  * and for a user. Where a user has logged in, only the first count is applied: so neither wrong names from the same address nor others
  * elsewhere who try the user's name keep the user out. A device that a login has made known has a count of its own in place of that of the
- * address: there, nobody else keeps the user out. At most 10,000 of each are known.
+ * address: there, nobody else keeps the user out. At most 10,000 of each count are known, and the latest 100 places where a user has logged in.
  */
 @AnyThread
 final class WrongLogins {
@@ -30,6 +32,9 @@ final class WrongLogins {
     /** The same of a user, at all addresses. */
     static final int FREE_OF_USER = 100;
 
+    /** The places of a user that are known; a further one takes the place of the oldest, and of no other user's. */
+    static final int PLACES_OF_USER = 100;
+
     private static final int MAXIMUM = 10_000;
     private static final int MAX_NAME = 100;
     private static final int DEVICE_BYTES = 32;
@@ -42,7 +47,10 @@ final class WrongLogins {
     private final Cache<Place, Wrong> byPlace;
     private final Cache<Object, Wrong> byNetwork;
     private final Cache<String, Wrong> byUser;
-    private final Cache<Place, Boolean> succeeded;
+    private final Cache<String, List<Success>> succeeded;
+
+    /** A right login. */
+    private record Success(Place place, long atNanos) {}
 
     /** The wrong logins of a key, and until when the next one waits. */
     private record Wrong(int count, long untilNanos) {}
@@ -101,7 +109,7 @@ final class WrongLogins {
         String device = source.device();
         if (device != null && !device.isEmpty()) {
             Place place = Place.ofDevice(user, device);
-            if (succeeded.getIfPresent(place) != null) {
+            if (isKnown(place)) {
                 return place;
             }
         }
@@ -111,7 +119,7 @@ final class WrongLogins {
     /** Makes a device of a user known, after a login; returns its secret. */
     String newDevice(String user) {
         String device = Secrets.random(DEVICE_BYTES);
-        succeeded.put(Place.ofDevice(user, device), true);
+        know(Place.ofDevice(user, device));
         return device;
     }
 
@@ -131,7 +139,26 @@ final class WrongLogins {
     }
 
     private boolean hasSucceeded(Place place) {
-        return place.own || succeeded.getIfPresent(place) != null;
+        return place.own || isKnown(place);
+    }
+
+    private boolean isKnown(Place place) {
+        List<Success> all = succeeded.getIfPresent(place.user);
+        return all != null && all.stream().anyMatch(one -> one.place.equals(place) && isRecent(one));
+    }
+
+    private boolean isRecent(Success one) {
+        return ticker.nanoTime() - one.atNanos < REMEMBERED.toNanos();
+    }
+
+    private void know(Place place) {
+        Success now = new Success(place, ticker.nanoTime());
+        succeeded.asMap().merge(place.user, List.of(now), (before, one) -> {
+            List<Success> all = new ArrayList<>(before);
+            all.removeIf(other -> other.place.equals(place) || !isRecent(other));
+            all.add(now);
+            return List.copyOf(all.subList(Math.max(0, all.size() - PLACES_OF_USER), all.size()));
+        });
     }
 
     /**
@@ -158,7 +185,7 @@ final class WrongLogins {
     /** The password was right. */
     void succeeded(Place place) {
         cancel(place);
-        succeeded.put(place, true);
+        know(place);
     }
 
     /**
