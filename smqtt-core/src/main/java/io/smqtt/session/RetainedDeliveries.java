@@ -25,6 +25,7 @@ final class RetainedDeliveries {
 
     private final int perSecond;
     private long freeNanos;
+    private boolean hasSent;
     private boolean resumes;
 
     /**
@@ -80,13 +81,17 @@ final class RetainedDeliveries {
         if (perSecond == 0) {
             return 0;
         }
-        freeNanos = Math.max(freeNanos, nowNanos - BURST_NANOS);
+        long earliestNanos = nowNanos - BURST_NANOS;
+        if (!hasSent || freeNanos - earliestNanos < 0) {
+            freeNanos = earliestNanos;
+        }
         return Math.max(0, freeNanos - nowNanos);
     }
 
     /** Counts a message that is sent. */
     void sent() {
         if (perSecond > 0) {
+            hasSent = true;
             freeNanos += SECOND_NANOS / perSecond;
         }
     }
