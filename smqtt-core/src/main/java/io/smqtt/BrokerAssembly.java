@@ -102,6 +102,9 @@ final class BrokerAssembly {
             ClientEvents clients = new ClientEvents();
             observers.add(clients);
             features.add(clients);
+            MessageEvents messages = new MessageEvents();
+            observers.add(messages);
+            features.add(messages);
         }
         if (config.mqtt().sparkplugAware()) {
             features.add(new BirthCertificates());

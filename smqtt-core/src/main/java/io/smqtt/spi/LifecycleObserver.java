@@ -118,6 +118,10 @@ public non-sealed interface LifecycleObserver extends Observer {
     @AnyThread
     default void payloadValidated(String validation, String outcome) {}
 
+    /** The event of a message was not published, because too many waited to be published. */
+    @AnyThread
+    default void eventLeftOut() {}
+
     /**
      * A client was replaced by a newer connection with the same client identifier.
      *

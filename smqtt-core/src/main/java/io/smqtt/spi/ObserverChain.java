@@ -89,6 +89,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void eventLeftOut() {
+        life.forEach(LifecycleObserver::eventLeftOut);
+    }
+
+    @Override
     public void interceptorFailed(String packet) {
         life.forEach(member -> member.interceptorFailed(packet));
     }

@@ -30,6 +30,7 @@ final class BrokerMeters implements BrokerObserver {
     private final StoreMeters store;
     private final BackendCounts backends;
     private final OverloadLevel overload;
+    private final Counter eventsLeftOut;
     private final Counter takeovers;
     private final MeterRegistry registry;
     private final Counter created;
@@ -58,6 +59,9 @@ final class BrokerMeters implements BrokerObserver {
         for (String packet : new String[] {"connect", "publish", "subscribe", "unsubscribe"}) {
             interceptorFailures(packet);
         }
+        eventsLeftOut = Counter.builder("smqtt.events.left.out")
+                .description("events of messages that were not published because too many waited")
+                .register(registry);
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
                 .register(registry);
@@ -183,6 +187,11 @@ final class BrokerMeters implements BrokerObserver {
                 .tags("validation", validation, "outcome", outcome)
                 .register(registry)
                 .increment();
+    }
+
+    @Override
+    public void eventLeftOut() {
+        eventsLeftOut.increment();
     }
 
     @Override

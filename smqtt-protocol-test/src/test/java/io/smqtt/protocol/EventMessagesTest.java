@@ -2,6 +2,8 @@
 package io.smqtt.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.MqttConfig;
@@ -12,11 +14,15 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** What happens to clients, as messages below $SYS/brokers and $events. The user root has the role admin. */
@@ -89,6 +95,36 @@ class EventMessagesTest {
         open("c", "u");
         open("c", "u");
         assertThat(payload(admin, "$events/client/disconnected")).contains("\"reason\":\"takenover\"");
+    }
+
+    @Test
+    void messagesThatAreDeliveredAndDropped() {
+        List<String> events = new CopyOnWriteArrayList<>();
+        Disposable listener = broker.broker()
+                .subscribe("$events/message/#")
+                .subscribe(event -> events.add(event.topic().value()
+                        + ' '
+                        + new String(event.payload().toByteArray(), StandardCharsets.UTF_8)));
+        RawClient subscriber = open("s", "u");
+        subscriber.subscribe("t/1", 1);
+        RawClient publisher = open("p", "v");
+
+        await().until(() -> {
+            publisher.publish("t/none", "nobody", 1);
+            return !events.isEmpty();
+        });
+        publisher.publish("t/1", "\"somebody\"", 2);
+
+        assertThat(events.get(0))
+                .startsWith("$events/message/dropped {\"event\":\"message.dropped\",\"topic\":\"t/none\",\"qos\":1")
+                .contains("\"from_clientid\":\"p\"", "\"payload\":\"nobody\"", "\"reason\":\"no_subscribers\"");
+        String begin = "$events/message/delivered {\"event\":\"message.delivered\",\"topic\":\"t/1\",\"qos\":1";
+        await().untilAsserted(() -> assertThat(events)
+                .filteredOn(event -> event.startsWith(begin))
+                .singleElement(STRING)
+                .contains("\"from_clientid\":\"p\"", "\"clientid\":\"s\"", "\"username\":\"u\"")
+                .contains("\"payload\":\"\\\"somebody\\\"\"", "\"payload_size\":10"));
+        listener.dispose();
     }
 
     @ParameterizedTest
