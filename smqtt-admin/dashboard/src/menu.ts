@@ -18,6 +18,7 @@ import { Overview } from './pages/overview'
 import { Retained } from './pages/retained'
 import { Subscriptions } from './pages/subscriptions'
 import { Tool } from './pages/tool'
+import { TopicMetrics } from './pages/topic-metrics'
 import { Topics } from './pages/topics'
 import { Users } from './pages/users'
 
@@ -34,6 +35,7 @@ export const MENU: Item[] = [
   { name: 'clients', title: 'clients', shown: may.look, page: Clients },
   { name: 'subscriptions', title: 'subscriptions', shown: may.look, page: Subscriptions },
   { name: 'topics', title: 'topics', shown: may.look, page: Topics },
+  { name: 'topic-metrics', title: 'topicMetrics', shown: may.look, page: TopicMetrics },
   { name: 'retained', title: 'retained', shown: may.look, page: Retained },
   { name: 'bans', title: 'bans', shown: may.look, page: Bans },
   { name: 'tool', title: 'tool', shown: () => true, page: Tool },
