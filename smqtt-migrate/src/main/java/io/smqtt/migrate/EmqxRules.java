@@ -210,7 +210,10 @@ final class EmqxRules {
                         "`sticky` and `round_robin_per_group` have no counterpart",
                         set("mqtt.shared-strategy", strategy())),
                 none("mqtt.shared_subscription_initial_sticky_pick", "there is no strategy sticky"),
-                none("mqtt.exclusive_subscription", "there are no exclusive subscriptions"),
+                same(
+                        "mqtt.exclusive_subscription",
+                        "mqtt.exclusive-subscriptions",
+                        set("mqtt.exclusive-subscriptions", flag())),
                 none("mqtt.ignore_loop_deliver", "clients of MQTT 5.0 use No Local"),
                 none("mqtt.strict_mode", "packets are always checked as the standard requires"),
                 same(
@@ -353,8 +356,8 @@ final class EmqxRules {
                 none("limiter.*", "use listeners.<name>.max-publish-rate and limits.max-publish-rate"),
                 none("slow_subs.*", "bin/smqtt top shows the longest queues"),
                 none("trace.*", "bin/smqtt ctl trace"),
-                none("topic_metrics*", METRICS),
-                none("event_message.*", "legacy.event-topics: true publishes connects and disconnects"),
+                none("topic_metrics*", "add the topics by the API: POST /mqtt/topic_metrics"),
+                none("event_message.*", "mqtt.event-messages: true publishes events of clients and messages"),
                 none("crl_cache.*", "revocation is not checked"),
                 none("psk_authentication.*", "pre-shared keys are not supported; give clients certificates"),
                 unguarded(
@@ -365,8 +368,8 @@ final class EmqxRules {
                         "plugins are not run; when embedded, use an Authenticator and a PublishInterceptor"),
                 none("gateway.*", "MQTT only; gateways are left out"),
                 none("rule_engine.*", RULES),
-                unguarded("schema_validation.*", "payloads are not checked; when embedded, use a PublishInterceptor"),
-                none("schema_registry.*", RULES),
+                unguarded("schema_validation.*", "add entries to validations, which check payloads by JSON Schema"),
+                none("schema_registry.*", "add JSON Schemas to the folder of a validation, or by the API"),
                 none("message_transformation.*", RULES),
                 none("file_transfer.*", "there is no file transfer"),
                 none("multi_tenancy.*", "there are no name spaces; limits.user.* limits users"),
