@@ -158,7 +158,8 @@ public final class Broker {
                 first(BrokerModule::peerQueries),
                 first(BrokerModule::metrics),
                 first(BrokerModule::management),
-                first(BrokerModule::bridges));
+                first(BrokerModule::bridges),
+                first(BrokerModule::schemas));
         parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))

@@ -15,6 +15,7 @@ import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
+import io.smqtt.spi.Schemas;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
@@ -169,6 +170,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The schemas that checks of this module use. Asked once, before {@link #start}.
+     *
+     * @return the schemas; null if it checks no payloads
+     */
+    default @Nullable Schemas schemas() {
+        return null;
+    }
+
+    /**
      * The versions of retained messages, which are stored with them. Asked once, before the store is read.
      *
      * @return the versions; null if this module keeps none
@@ -214,6 +224,7 @@ public interface BrokerModule {
      * @param metrics the metrics and health checks of the broker; null without a module for them
      * @param management the state of the management port, for any thread at any time; null without one
      * @param bridges the bridges of this node; null without any
+     * @param schemas the schemas of checks of payloads; null without a check
      */
     record Core(
             Broker broker,
@@ -230,5 +241,6 @@ public interface BrokerModule {
             @Nullable PeerQueries peerQueries,
             @Nullable MetricsSource metrics,
             @Nullable Supplier<ManagementStatus> management,
-            @Nullable Bridges bridges) {}
+            @Nullable Bridges bridges,
+            @Nullable Schemas schemas) {}
 }

@@ -34,6 +34,8 @@ import io.smqtt.admin.log.LoggerRoutes;
 import io.smqtt.admin.monitor.Monitor;
 import io.smqtt.admin.monitor.MonitorRoutes;
 import io.smqtt.admin.object.ObjectFile;
+import io.smqtt.admin.schema.SchemaRegistry;
+import io.smqtt.admin.schema.SchemaRoutes;
 import io.smqtt.admin.security.Audit;
 import io.smqtt.admin.security.AuditRoutes;
 import io.smqtt.admin.security.AuditSettings;
@@ -118,6 +120,7 @@ record AdminParts(
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         TopicMetrics topics = new TopicMetrics(people.objects());
+        SchemaRegistry schemas = new SchemaRegistry(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
         NodeRoutes nodes = new NodeRoutes(view, calls);
         AlarmRoutes alarms = new AlarmRoutes(view, calls);
@@ -138,6 +141,7 @@ record AdminParts(
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
                 new TopicMetricRoutes(topics, calls, InstantSource.system()),
+                new SchemaRoutes(schemas),
                 new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
                 new AnswerCacheRoutes(view, calls),
@@ -149,7 +153,7 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, topics, levels),
+                List.of(calls, people, bans, audit, monitor, traces, topics, schemas, levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,

@@ -20,6 +20,7 @@ import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.Schemas;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -526,6 +527,16 @@ public final class BrokerView implements BrokerModule {
      */
     public @Nullable Bridges bridgesHere() {
         return core().bridges();
+    }
+
+    /**
+     * Adds, tests and removes the schemas of checks of payloads.
+     *
+     * @return the schemas of the running broker; null if it checks no payloads
+     * @throws BrokerClosedException if none runs
+     */
+    public @Nullable Schemas schemasHere() {
+        return core().schemas();
     }
 
     /**

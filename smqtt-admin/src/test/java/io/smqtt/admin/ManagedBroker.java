@@ -14,6 +14,7 @@ import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.Schemas;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -86,11 +87,14 @@ final class ManagedBroker implements AutoCloseable {
      * @param status how the cluster looks, or null for none
      * @param peerQueries asks the other nodes, or null if that cannot be
      * @param bridges the bridges of this node, or null if it has none
+     * @param schemas the schemas of checks of payloads, or null if there are no checks
      */
     record Cluster(
             @Nullable ClusterStatus status,
             @Nullable PeerQueries peerQueries,
-            @Nullable Bridges bridges) implements BrokerModule {
+            @Nullable Bridges bridges,
+            @Nullable Schemas schemas)
+            implements BrokerModule {
 
         Cluster(@Nullable ClusterStatus status) {
             this(status, null);
@@ -98,6 +102,10 @@ final class ManagedBroker implements AutoCloseable {
 
         Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries) {
             this(status, peerQueries, null);
+        }
+
+        Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries, @Nullable Bridges bridges) {
+            this(status, peerQueries, bridges, null);
         }
 
         @Override

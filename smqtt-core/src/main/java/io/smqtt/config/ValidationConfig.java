@@ -8,13 +8,14 @@ import io.smqtt.topic.TopicName;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A check of the payloads of some topics by JSON Schema: {@code smqtt.validations.<name>.*}. Immutable.
  *
  * @param topics topic filters: messages of clients to topics that one of them matches are checked
- * @param folder the folder of the schemas; read at the start and again by a reload
- * @param schemas names of files in the folder, each a JSON Schema (draft 4 to 2020-12; without {@code $schema} 2020-12)
+ * @param folder the folder of the schemas, read at the start and again by a reload; without it the schemas are those of the API
+ * @param schemas names of files in the folder, or of schemas of the API, each a JSON Schema (draft 4 to 2020-12; without {@code $schema} 2020-12)
  * @param strategy whether a payload must be valid by all schemas, or by any
  * @param failureAction what becomes of a message that is not valid
  * @param redirectTopic the topic to which a message that is not valid is published instead; empty for none
@@ -25,7 +26,7 @@ import java.util.List;
 @ConfigBlock("validations.<name>")
 public record ValidationConfig(
         @Setting(required = true) List<String> topics,
-        @Setting(required = true) Path folder,
+        @Nullable Path folder,
         @Setting(required = true) List<String> schemas,
         @Setting("all") Strategy strategy,
         @Setting("drop") FailureAction failureAction,
@@ -67,14 +68,13 @@ public record ValidationConfig(
         schemas = List.copyOf(schemas);
         Check.that(!topics.isEmpty(), BLOCK + "topics", "must be set");
         Check.that(!schemas.isEmpty(), BLOCK + "schemas", "must be set");
-        Check.present(BLOCK + "folder", folder);
         for (String topic : topics) {
             Check.that(!SharedFilter.isShared(topic), BLOCK + "topics", "cannot have $share: " + topic);
             parsed(BLOCK + "topics", topic, TopicFilter::of);
         }
         for (String schema : schemas) {
             boolean plain = !schema.isEmpty() && schema.indexOf('/') < 0 && schema.indexOf('\\') < 0;
-            Check.that(plain && !schema.startsWith("."), BLOCK + "schemas", "must be names of files: " + schema);
+            Check.that(plain && !schema.startsWith("."), BLOCK + "schemas", "must be names: " + schema);
         }
         if (!redirectTopic.isEmpty()) {
             parsed(BLOCK + "redirect-topic", redirectTopic, TopicName::of);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.validation;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -16,13 +18,19 @@ import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One check: for which topics it is, and whether a payload is valid. */
 @AnyThread
 final class PayloadCheck {
 
-    private static final ObjectMapper MAPPER = JsonMapper.builder()
+    private static final int MAX_DEPTH = 100;
+    private static final ObjectMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(MAX_DEPTH)
+                            .build())
+                    .build())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
@@ -30,18 +38,20 @@ final class PayloadCheck {
     private final String name;
     private final ValidationConfig config;
     private final List<TopicFilter> topics;
-    private volatile List<Schema> schemas;
+    private final LiveSchemas live;
+    private volatile Map<String, Schema> files;
 
     /**
      * Reads the schemas. Blocks.
      *
      * @throws io.smqtt.config.ConfigurationException if one cannot be used
      */
-    PayloadCheck(String name, ValidationConfig config) {
+    PayloadCheck(String name, ValidationConfig config, LiveSchemas live) {
         this.name = name;
         this.config = config;
         this.topics = config.topics().stream().map(TopicFilter::of).toList();
-        this.schemas = SchemaFiles.read(name, config);
+        this.live = live;
+        this.files = SchemaFiles.read(name, config);
     }
 
     String name() {
@@ -54,7 +64,7 @@ final class PayloadCheck {
 
     /** Reads the schemas again. Blocks; after a failure the former ones stay. */
     void reload() {
-        schemas = SchemaFiles.read(name, config);
+        files = SchemaFiles.read(name, config);
     }
 
     boolean isFor(TopicName topic) {
@@ -66,12 +76,22 @@ final class PayloadCheck {
         return false;
     }
 
-    /** The first error, or none. */
-    private static List<?> errors(Schema schema, JsonNode document) {
+    /** The first error; null if there is none. */
+    private @Nullable String error(String schemaName, JsonNode document) {
+        Schema schema = config.folder() == null ? live.find(schemaName) : files.get(schemaName);
+        if (schema == null) {
+            return "there is no schema " + schemaName;
+        }
         try {
-            return schema.validate(document);
+            List<?> errors = schema.validate(document);
+            return errors.isEmpty() ? null : String.valueOf(errors.get(0));
         } catch (FailFastAssertionException e) {
-            return List.of(e.getError());
+            return String.valueOf(e.getError());
+        } catch (StackOverflowError e) {
+            return "the schema " + schemaName + " refers to itself without an end";
+        } catch (RuntimeException e) { // for instance of a number without bounds
+            return "the schema " + schemaName + " cannot be applied: "
+                    + e.getClass().getSimpleName();
         }
     }
 
@@ -85,23 +105,21 @@ final class PayloadCheck {
         try {
             document = MAPPER.readTree(message.payload().toByteArray());
         } catch (IOException e) {
-            return "not JSON";
+            return "not JSON, or deeper than " + MAX_DEPTH + " levels";
         }
         if (document == null || document.isMissingNode()) {
             return "empty";
         }
         String first = null;
-        for (Schema schema : schemas) {
-            List<?> errors = errors(schema, document);
-            if (errors.isEmpty() && config.strategy() == Strategy.ANY) {
+        for (String schema : config.schemas()) {
+            String error = error(schema, document);
+            if (error == null && config.strategy() == Strategy.ANY) {
                 return null;
             }
-            if (!errors.isEmpty()) {
-                first = first == null ? String.valueOf(errors.get(0)) : first;
-                if (config.strategy() == Strategy.ALL) {
-                    return first;
-                }
+            if (error != null && config.strategy() == Strategy.ALL) {
+                return error;
             }
+            first = first == null ? error : first;
         }
         return first;
     }

@@ -13,7 +13,9 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.Schemas;
 import io.smqtt.thread.AnyThread;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,6 +41,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     private static final String NOT_VALID = "the payload is not valid";
 
     private final List<PayloadCheck> checks;
+    private final LiveSchemas schemas;
     private final Scheduler threads = Schedulers.newBoundedElastic(
             Math.max(1, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() / 2)),
             MOST_WAITING,
@@ -48,8 +51,9 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private volatile @Nullable Core core;
 
-    private ValidationModule(List<PayloadCheck> checks) {
+    private ValidationModule(List<PayloadCheck> checks, LiveSchemas schemas) {
         this.checks = List.copyOf(checks);
+        this.schemas = schemas;
     }
 
     /**
@@ -61,10 +65,11 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
      */
     public static ValidationModule of(BrokerConfig config) {
         List<PayloadCheck> checks = new ArrayList<>();
+        LiveSchemas schemas = new LiveSchemas();
         List<String> problems = new ArrayList<>();
         config.validations().forEach((name, validation) -> {
             try {
-                checks.add(new PayloadCheck(name, validation));
+                checks.add(new PayloadCheck(name, validation, schemas));
             } catch (ConfigurationException e) {
                 problems.add(String.valueOf(e.getMessage()));
             }
@@ -72,7 +77,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
-        return new ValidationModule(checks);
+        return new ValidationModule(checks, schemas);
     }
 
     void close() {
@@ -94,6 +99,11 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     }
 
     @Override
+    public Schemas schemas() {
+        return schemas;
+    }
+
+    @Override
     public String configurationKey() {
         return "validations";
     }
@@ -105,10 +115,12 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
         for (PayloadCheck check : checks) {
             try {
                 check.reload();
-                check.config()
-                        .schemas()
-                        .forEach(file ->
-                                read.add(check.config().folder().resolve(file).toString()));
+                Path folder = check.config().folder();
+                if (folder != null) {
+                    check.config()
+                            .schemas()
+                            .forEach(file -> read.add(folder.resolve(file).toString()));
+                }
             } catch (ConfigurationException e) {
                 failed.add(String.valueOf(e.getMessage()));
             }

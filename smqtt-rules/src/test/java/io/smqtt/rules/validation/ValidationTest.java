@@ -13,6 +13,7 @@ import io.smqtt.config.ValidationConfig.FailureAction;
 import io.smqtt.config.ValidationConfig.Strategy;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.Schemas;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -43,9 +44,11 @@ class ValidationTest {
 
     private final List<String> outcomes = new CopyOnWriteArrayList<>();
 
+    private ValidationModule module;
+
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(config -> config.validations(validations()), parts -> {
-        ValidationModule module = ValidationModule.of(
+        module = ValidationModule.of(
                 BrokerConfig.builder().validations(validations()).build());
         return parts.module(module).interceptor(module).observer(new BrokerObserver() {
             @Override
@@ -85,6 +88,9 @@ class ValidationTest {
                 ValidationConfig.builder(FOLDER, "temp.json", "strict")
                         .failureAction(FailureAction.DISCONNECT)
                         .build());
+        all.put(
+                "live",
+                ValidationConfig.builder(FOLDER, "live", "live").folder(null).build());
         all.put(
                 "loose",
                 ValidationConfig.builder(FOLDER, "temp.json", "loose")
@@ -131,6 +137,48 @@ class ValidationTest {
             })
     void whatIsNotOfTheSchemaIsRefused(String payload) {
         assertThat(publish(broker.client(V5, "c"), "sensors/1", payload)).isEqualTo(0x83);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {90, 101, 30_000})
+    void aDeepPayloadCostsNoMoreThanItsRefusal(int depth) {
+        schemas().put("live", "{\"items\": {\"$ref\": \"#\"}}");
+        String payload = "[".repeat(depth) + "]".repeat(depth);
+        assertThat(publish(broker.client(V5, "c"), "live", payload)).isEqualTo(depth > 100 ? 0x83 : 0x10);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"$ref\": \"#\"}",
+                "{\"anyOf\": [{\"$ref\": \"#\"}]}",
+                "{\"multipleOf\": 1e-300}",
+                "{\"type\": 7}",
+                "{"
+            })
+    void aSchemaThatCannotBeAppliedRefusesThePayload(String schema) {
+        schemas().put("live", schema);
+        RawClient client = broker.client(V5, "c");
+        assertThat(publish(client, "live", "1e999")).isEqualTo(0x83);
+        assertThat(outcomes).containsExactly("live failed");
+    }
+
+    @Test
+    void aSchemaOfOperatorsDecidesFromThenOn() {
+        RawClient client = broker.client(V5, "c");
+        assertThat(publish(client, "live", "1")).as("none yet").isEqualTo(0x83);
+        schemas().put("live", "{\"type\": \"integer\"}");
+        assertThat(publish(client, "live", "1")).isLessThan(0x80);
+        assertThat(publish(client, "live", "true")).isEqualTo(0x83);
+        schemas().put("live", "{\"type\": \"boolean\"}");
+        assertThat(publish(client, "live", "true")).isLessThan(0x80);
+        schemas().remove("live");
+        assertThat(publish(client, "live", "true")).isEqualTo(0x83);
+        assertThatThrownBy(() -> schemas().test("{\"type\": 7}")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private Schemas schemas() {
+        return module.schemas();
     }
 
     @Test
@@ -192,6 +240,10 @@ class ValidationTest {
                 "7",
                 "{\"type\": 7}",
                 "{\"pattern\": \"(\"}",
+                "{\"minimum\": \"x\"}",
+                "{\"$schema\": \"http://127.0.0.1:1/other\"}",
+                "{\"$ref\": \"#/$defs/none\"}",
+                "{\"$ref\": \"file:///etc/hostname\"}",
                 "{\"properties\": {\"a\": {\"patternProperties\": {\"(?=a)\": true}}}}",
                 "{\"$ref\": \"http://127.0.0.1:1/other.json\"}"
             })
