@@ -267,7 +267,8 @@ public final class BrokerView implements BrokerModule {
     public Mono<Slice<ClientRow>> clients(Cut cut, Predicate<? super ClientRow> filter) {
         Core now = core();
         return list(() -> {
-                    Selection<Session> selection = new Selection<>(cut);
+                    Selection<Session> selection = new Selection<>(
+                            cut, one -> ListRoom.bytes(one.id(), one.client().userName()));
                     for (Session session : now.sessions().all()) {
                         if (!InProcess.isReserved(session.id()) && filter.test(SessionRows.glance(session))) {
                             selection.add(Selection.hash(session.id(), null, null), session);
@@ -275,8 +276,7 @@ public final class BrokerView implements BrokerModule {
                     }
                     return selection.build();
                 })
-                .flatMap(found -> SessionRows.read(found.rows(), lists)
-                        .map(rows -> new Slice<>(found.total(), rows, found.last(), found.more())))
+                .flatMap(found -> SessionRows.read(found.rows(), lists).map(found::with))
                 .onErrorMap(RejectedExecutionException.class, error -> new BrokerBusyException());
     }
 
@@ -375,7 +375,8 @@ public final class BrokerView implements BrokerModule {
     public Mono<Slice<SubscriptionInfo>> subscriptions(Cut cut, Predicate<? super Subscription> filter) {
         core();
         return list(() -> {
-            Selection<Subscription> selection = new Selection<>(cut);
+            Selection<Subscription> selection =
+                    new Selection<>(cut, one -> ListRoom.bytes(one.subscriber().id(), one.clientFilter()));
             forEachSubscription(one -> {
                 if (!InProcess.isReserved(one.subscriber().id()) && filter.test(one)) {
                     long hash =
@@ -386,7 +387,7 @@ public final class BrokerView implements BrokerModule {
             Slice<Subscription> found = selection.build();
             List<SubscriptionInfo> rows =
                     found.rows().stream().map(SubscriptionInfo::of).toList();
-            return new Slice<>(found.total(), rows, found.last(), found.more());
+            return found.with(rows);
         });
     }
 
@@ -403,7 +404,7 @@ public final class BrokerView implements BrokerModule {
         return list(() -> {
             Set<String> all = new HashSet<>();
             forEachSubscription(one -> all.add(one.clientFilter()));
-            Selection<String> selection = new Selection<>(cut);
+            Selection<String> selection = new Selection<>(cut, ListRoom::bytes);
             all.forEach(one -> {
                 if (filter.test(one)) {
                     selection.add(Selection.hash(one, null, null), one);
@@ -470,8 +471,8 @@ public final class BrokerView implements BrokerModule {
      */
     public Mono<Integer> removeRetained(TopicFilter filter) {
         RetainedView view = new RetainedView(core());
-        return list(() -> view.list(filter, 0, RetainedView.MOST_REMOVED))
-                .flatMapMany(found -> Flux.fromIterable(found.rows()))
+        return list(() -> view.first(filter))
+                .flatMapMany(Flux::fromIterable)
                 .concatMap(message -> view.remove(message.topic()).thenReturn(1))
                 .reduce(0, Integer::sum);
     }

@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 final class RetainedView {
 
     /** Number of topics that a removal by filter removes at most. */
-    static final int MOST_REMOVED = 100_000;
+    private static final int MOST_REMOVED = 100_000;
 
     private final Core core;
 
@@ -31,18 +31,30 @@ final class RetainedView {
 
     /** A part of the messages of a filter, by topic. Takes half a microsecond for each examined topic. */
     Slice<ApplicationMessage> list(TopicFilter filter, int skip, int limit) {
+        return list(filter, skip, limit, BrokerView.MAX_BYTES);
+    }
+
+    /** The first messages of a filter, by topic, for a removal. */
+    List<ApplicationMessage> first(TopicFilter filter) {
+        return list(filter, 0, MOST_REMOVED, Long.MAX_VALUE).rows();
+    }
+
+    private Slice<ApplicationMessage> list(TopicFilter filter, int skip, int limit, long maxBytes) {
         RetainedCursor cursor = core.router().retained().cursor(filter);
         List<ApplicationMessage> rows = new ArrayList<>();
+        long room = maxBytes;
         int seen = 0;
         for (ApplicationMessage next = next(cursor); next != null; next = next(cursor)) {
-            if (seen == skip + limit) {
-                return new Slice<>((int) core.router().retained().count(), rows, 0, true);
+            room -= seen < skip ? 0 : ListRoom.bytes(next.topic().value(), next.publisherId());
+            boolean isFull = room < 0 && !rows.isEmpty();
+            if (isFull || seen == skip + limit) {
+                return new Slice<>((int) core.router().retained().count(), rows, 0, true, isFull);
             }
             if (seen++ >= skip) {
                 rows.add(next);
             }
         }
-        return new Slice<>((int) core.router().retained().count(), rows, 0, false);
+        return new Slice<>((int) core.router().retained().count(), rows, 0, false, false);
     }
 
     private @Nullable ApplicationMessage next(RetainedCursor cursor) {

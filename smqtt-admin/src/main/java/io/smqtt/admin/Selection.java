@@ -6,10 +6,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects a {@link Cut} of entries that are offered in any order, and keeps no others. The order is that of a hash with a seed of this
+ * Selects a {@link Cut} of entries that are offered in any order, and keeps no others, nor more than {@link ListRoom} has. The order is that of a hash with a seed of this
  * process, so that no client can choose its place. For one thread.
  *
  * @param <T> type of an entry
@@ -20,13 +21,15 @@ final class Selection<T> {
     private static final long PRIME = 0x100000001b3L;
 
     private final Cut cut;
+    private final ToLongFunction<? super T> bytes;
     private final int most;
     private final PriorityQueue<Entry<T>> kept = new PriorityQueue<>(Comparator.reverseOrder()); // the last one first
     private int total;
     private int following;
 
-    Selection(Cut cut) {
+    Selection(Cut cut, ToLongFunction<? super T> bytes) {
         this.cut = cut;
+        this.bytes = bytes;
         most = cut.skip() + cut.limit();
     }
 
@@ -76,12 +79,15 @@ final class Selection<T> {
         }
     }
 
-    /** Returns the part of the list. */
+    /** Returns the part of the list, as far as it has room in an answer. */
     Slice<T> build() {
         List<Entry<T>> sorted = new ArrayList<>(kept);
         sorted.sort(Comparator.naturalOrder());
-        List<Entry<T>> rows = sorted.subList(Math.min(cut.skip(), sorted.size()), sorted.size());
+        List<Entry<T>> asked = sorted.subList(Math.min(cut.skip(), sorted.size()), sorted.size());
+        List<Entry<T>> rows = asked.subList(0, ListRoom.fitting(asked, entry -> bytes.applyAsLong(entry.item)));
+        boolean shortened = rows.size() < asked.size();
         long last = rows.isEmpty() ? cut.after() : rows.get(rows.size() - 1).hash;
-        return new Slice<>(total, rows.stream().map(Entry::item).toList(), last, following > most);
+        return new Slice<>(
+                total, rows.stream().map(Entry::item).toList(), last, following > most || shortened, shortened);
     }
 }

@@ -36,7 +36,8 @@ final class SharedGroups {
                 found.add(new SharedFilter(share, subscription.filter()));
             }
         });
-        Selection<SharedFilter> selection = new Selection<>(cut);
+        Selection<SharedFilter> selection = new Selection<>(
+                cut, one -> ListRoom.bytes(one.shareName(), one.filter().value()));
         found.forEach(name -> {
             if (filter.test(name)) {
                 selection.add(Selection.hash(name.shareName(), name.filter().value(), null), name);
@@ -50,7 +51,7 @@ final class SharedGroups {
                 rows.add(row(group));
             }
         }
-        return new Slice<>(part.total(), rows, part.last(), part.more());
+        return part.with(rows);
     }
 
     /** Whether a subscription is a member's on this node, or messages wait here for members on another node. */

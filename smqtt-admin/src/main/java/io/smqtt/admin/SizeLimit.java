@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Truncates the lists of an answer to a maximum size as JSON, and counts the missing entries. Clients choose the number of
@@ -31,18 +30,21 @@ final class SizeLimit {
 
     /** Truncates an explanation. Receivers, filters, and groups with nodes get a third of the size each. */
     static Bounded<Explanation> of(Explanation all, long maxBytes) {
-        long third = (maxBytes - 3 * PART_BYTES - jsonBytes(all.topic()) - jsonBytes(all.clientId())) / 3;
+        long third =
+                (maxBytes - 3 * PART_BYTES - ListRoom.textBytes(all.topic()) - ListRoom.textBytes(all.clientId())) / 3;
         SizeLimit limit = new SizeLimit(third);
         List<Explanation.FilterMatch> filters = limit.first(
-                "filters", all.filters(), match -> PART_BYTES + jsonBytes(match.filter()) + textsBytes(match.path()));
+                "filters",
+                all.filters(),
+                match -> PART_BYTES + ListRoom.textBytes(match.filter()) + textsBytes(match.path()));
         limit.room = third;
-        List<Explanation.Receiver> receivers =
-                limit.parts("receivers", all.receivers(), one -> PART_BYTES + jsonBytes(one.id()), limit::receiver);
+        List<Explanation.Receiver> receivers = limit.parts(
+                "receivers", all.receivers(), one -> PART_BYTES + ListRoom.textBytes(one.id()), limit::receiver);
         limit.room = third;
         List<Explanation.Group> groups = limit.parts(
                 "groups",
                 all.groups(),
-                one -> PART_BYTES + jsonBytes(one.name()) + jsonBytes(one.filter()),
+                one -> PART_BYTES + ListRoom.textBytes(one.name()) + ListRoom.textBytes(one.filter()),
                 limit::group);
         List<String> nodes = limit.first("nodes", all.nodes(), SizeLimit::textBytes);
         Explanation told = new Explanation(
@@ -106,16 +108,6 @@ final class SizeLimit {
     }
 
     private static long textBytes(String text) {
-        return TEXT_BYTES + jsonBytes(text);
-    }
-
-    /** Maximum size of a text in JSON. */
-    private static long jsonBytes(@Nullable String text) {
-        long bytes = 0;
-        for (int i = 0; text != null && i < text.length(); i++) {
-            char c = text.charAt(i);
-            bytes += c < ' ' ? 6 : c == '"' || c == '\\' ? 2 : c < 0x80 ? 1 : 3;
-        }
-        return bytes;
+        return TEXT_BYTES + ListRoom.textBytes(text);
     }
 }

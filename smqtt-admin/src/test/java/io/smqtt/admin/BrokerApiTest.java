@@ -93,6 +93,42 @@ class BrokerApiTest {
         assertThat(answers).isLessThanOrEqualTo(4);
     }
 
+    /** Identifiers of 30 KiB whose characters take six bytes as JSON: 48 of them have more than 8 MiB. */
+    @Test
+    void aListHasAtMost8MebibytesAndACursorReachesTheRest() {
+        String filler = "\u0007".repeat(30_000);
+        for (int i = 0; i < 60; i++) {
+            api.client(i + filler);
+        }
+
+        Reply page = api.get("/clients?limit=10000");
+        assertThat(page.text().length()).isLessThan(BrokerView.MAX_BYTES);
+        assertThat(page.json().path("meta").path("truncated").asBoolean()).isTrue();
+        assertThat(page.json().path("meta").path("count").asInt()).isEqualTo(60);
+        assertThat(page.json().path("meta").path("hasnext").asBoolean()).isTrue();
+        JsonNode first = api.get("/clients?limit=10000&cursor=").json();
+        Set<String> byCursor = clientIds(first);
+        assertThat(byCursor).hasSizeLessThan(60);
+        byCursor.addAll(clientIds(api.get("/clients?limit=10000&cursor="
+                        + first.path("meta").path("cursor").asText())
+                .json()));
+        assertThat(byCursor).hasSize(60);
+        assertThat(api.get("/clients?limit=10").text()).doesNotContain("truncated");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"topic\":\"a\",\"payload\":\"x\"} {}", "{\"topic\":\"a\",\"payload\":\"x\"}]"})
+    void aBodyIsOneDocument(String body) {
+        assertThat(api.post("/publish", body).text()).contains("the body is no JSON");
+    }
+
+    @Test
+    void aBodyHasLimitedElements() {
+        String body = "[" + "{},".repeat(300_000) + "{}]";
+
+        assertThat(api.post("/publish/bulk", body).text()).contains("too many elements");
+    }
+
     @Test
     void clientsAreSelected() {
         api.client("alpha");

@@ -35,6 +35,8 @@ final class ClusterList {
     /** The time of the first of two questions, so that a node that does not answer leaves the others theirs. */
     private static final Duration COUNTING = NodeCalls.DEADLINE.dividedBy(2);
 
+    private static final String SHORTENED = "shortened";
+
     private static final Pattern CURSOR = Pattern.compile("(-?\\d{1,19}) (.{1,255})", Pattern.DOTALL);
 
     private final NodeCalls calls;
@@ -94,6 +96,7 @@ final class ClusterList {
         part.put("total", slice.total());
         part.put("last", Long.toString(slice.last()));
         part.put("more", slice.more());
+        part.put(SHORTENED, slice.shortened());
         part.put(
                 "rows",
                 slice.rows().stream().map(row -> Json.raw(fields.apply(row))).toList());
@@ -106,6 +109,10 @@ final class ClusterList {
         question.put("skip", skip);
         question.put("limit", most);
         return question;
+    }
+
+    private static boolean isShortened(Map<String, ?> part) {
+        return Boolean.TRUE.equals(part.get(SHORTENED));
     }
 
     private static int total(Map<String, ?> part) {
@@ -173,6 +180,9 @@ final class ClusterList {
         meta.put("limit", limit);
         meta.put("count", count);
         meta.put("hasnext", skip + shown.size() < count);
+        if (found.byNode().values().stream().anyMatch(ClusterList::isShortened)) {
+            meta.put("truncated", true);
+        }
         List<String> incomplete = new ArrayList<>(counts.incomplete());
         found.incomplete().stream().filter(node -> !incomplete.contains(node)).forEach(incomplete::add);
         return answer(shown, meta, incomplete);
@@ -256,7 +266,10 @@ final class ClusterList {
                     } else {
                         progress.after = last;
                     }
-                    return silent ? Mono.just(after(progress, beginOf(progress.index))) : next(progress);
+                    if (silent) {
+                        return Mono.just(after(progress, beginOf(progress.index)));
+                    }
+                    return isShortened(part) ? Mono.just(after(progress, progress.after + " " + node)) : next(progress);
                 });
     }
 

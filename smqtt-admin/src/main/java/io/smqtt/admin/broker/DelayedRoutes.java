@@ -3,6 +3,7 @@ package io.smqtt.admin.broker;
 
 import io.smqtt.admin.BrokerView;
 import io.smqtt.admin.JsonFields;
+import io.smqtt.admin.ListRoom;
 import io.smqtt.admin.Slice;
 import io.smqtt.admin.account.Role;
 import io.smqtt.admin.api.ApiAnswer;
@@ -84,10 +85,17 @@ public final class DelayedRoutes implements RouteGroup {
         int skip = ClusterList.cut(question).skip();
         int limit = ClusterList.cut(question).limit();
         return view.onListThread(() -> {
-            List<DelayedMessage> rows = messages.list(skip, limit);
+            List<DelayedMessage> found = messages.list(skip, limit);
+            List<DelayedMessage> rows = found.subList(0, ListRoom.fitting(found, DelayedRoutes::bytes));
             int total = (int) Math.min(Integer.MAX_VALUE, messages.count());
-            return ClusterList.part(new Slice<>(total, rows, 0, skip + rows.size() < total), this::fields);
+            boolean shortened = rows.size() < found.size();
+            return ClusterList.part(new Slice<>(total, rows, 0, skip + rows.size() < total, shortened), this::fields);
         });
+    }
+
+    private static long bytes(DelayedMessage delayed) {
+        return ListRoom.bytes(
+                delayed.message().topic().value(), delayed.message().publisherId());
     }
 
     private Map<String, @Nullable Object> fields(DelayedMessage delayed) {

@@ -242,7 +242,7 @@ public final class NodeCalls implements BrokerModule {
 
     private static Mono<Map<String, ?>> read(String node, byte[] answer) {
         try {
-            JsonFields fields = JsonFields.parse(new String(answer, StandardCharsets.UTF_8));
+            JsonFields fields = JsonFields.parseTrusted(new String(answer, StandardCharsets.UTF_8));
             if (fields.has("problem")) {
                 JsonFields problem = fields.object("problem");
                 int status = (int) problem.number("status", 400, 599);
@@ -267,7 +267,7 @@ public final class NodeCalls implements BrokerModule {
     /** Answers another node, in the end always, and neither on the loop of the cluster nor on that of a session. */
     private Mono<byte[]> answered(byte[] asked) {
         return Mono.defer(() -> {
-                    JsonFields fields = JsonFields.parse(new String(asked, StandardCharsets.UTF_8));
+                    JsonFields fields = JsonFields.parseTrusted(new String(asked, StandardCharsets.UTF_8));
                     return here(fields.text("call"), fields.object("question"));
                 })
                 .subscribeOn(Schedulers.boundedElastic())

@@ -73,6 +73,9 @@ public final class RetainedRoutes implements RouteGroup {
             meta.put("count", found.total());
         }
         meta.put("hasnext", found.more());
+        if (found.shortened()) {
+            meta.put("truncated", true);
+        }
         return meta;
     }
 
