@@ -58,7 +58,7 @@ final class Columns {
             value = column.expr().eval(frame);
         } catch (RuleFailure e) {
             if (trace != null) {
-                trace.fail(clause, column.text(), e.getMessage());
+                trace.fail(clause, column.text(), e.reason());
             }
             throw e;
         }

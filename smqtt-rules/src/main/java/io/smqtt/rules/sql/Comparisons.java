@@ -106,7 +106,7 @@ final class Comparisons {
         return NONE;
     }
 
-    private static int texts(Object left, Object right, Meter meter) {
+    private static int texts(@Nullable Object left, @Nullable Object right, Meter meter) {
         if (left instanceof String one && right instanceof String other) {
             meter.read(Math.min(one.length(), other.length()));
             return sign(one.compareTo(other));

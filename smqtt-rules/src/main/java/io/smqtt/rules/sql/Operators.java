@@ -6,7 +6,9 @@ import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The operators of expressions. Integers do not overflow; floating-point arithmetic has neither NaN nor infinity. */
@@ -100,8 +102,8 @@ final class Operators {
     /** The values one behind the other as text, or as bytes if one of them is bytes. */
     static Object concat(@Nullable Object left, @Nullable Object right, Meter meter) {
         if (left instanceof byte[] || right instanceof byte[]) {
-            byte[] front = left instanceof byte[] bytes ? bytes : Values.bytes(Values.text(left, meter), meter);
-            byte[] back = right instanceof byte[] bytes ? bytes : Values.bytes(Values.text(right, meter), meter);
+            byte[] front = bytes(left, meter);
+            byte[] back = bytes(right, meter);
             meter.make((long) front.length + back.length);
             ByteArrayOutputStream both = new ByteArrayOutputStream(front.length + back.length);
             both.writeBytes(front);
@@ -112,6 +114,15 @@ final class Operators {
         String back = Values.text(right, meter);
         meter.make((long) front.length() + back.length());
         return front.concat(back);
+    }
+
+    private static byte[] bytes(@Nullable Object value, Meter meter) {
+        if (value instanceof byte[] bytes) {
+            return bytes;
+        }
+        String text = Values.text(value, meter);
+        meter.read(text.length());
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     /** The result of {@code + - * /} for numbers. */
@@ -174,6 +185,8 @@ final class Operators {
 
     /** A number as floating-point number. */
     static double real(@Nullable Object number) {
-        return number instanceof BigInteger big ? Values.finite(big.doubleValue()) : ((Number) number).doubleValue();
+        return number instanceof BigInteger big
+                ? Values.finite(big.doubleValue())
+                : Objects.requireNonNull((Number) number).doubleValue();
     }
 }

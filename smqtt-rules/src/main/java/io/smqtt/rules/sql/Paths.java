@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +62,10 @@ final class Paths {
     }
 
     private static Object read(@Nullable Object text, Meter meter) {
-        meter.make(text instanceof byte[] bytes ? bytes.length : ((String) text).length());
+        meter.make(
+                text instanceof byte[] bytes
+                        ? bytes.length
+                        : Objects.requireNonNull((String) text).length());
         return Json.read(text, "the text");
     }
 

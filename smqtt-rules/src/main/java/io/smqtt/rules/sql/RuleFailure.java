@@ -6,7 +6,14 @@ final class RuleFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final String reason;
+
     RuleFailure(String message) {
         super(message, null, false, false);
+        reason = message;
+    }
+
+    String reason() {
+        return reason;
     }
 }

@@ -32,7 +32,7 @@ public final class RuleProgram {
                 return result;
             } catch (RuleFailure e) {
                 if (trace != null) {
-                    trace.fail(name, text, e.getMessage());
+                    trace.fail(name, text, e.reason());
                 }
                 throw e;
             }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import org.antlr.v4.runtime.BaseErrorListener;
 import org.antlr.v4.runtime.Parser;
@@ -38,7 +39,8 @@ final class SyntaxErrors extends BaseErrorListener {
             int column,
             String message,
             @Nullable RecognitionException cause) {
-        Token token = cause != null && cause.getOffendingToken() != null ? cause.getOffendingToken() : (Token) symbol;
+        Token token = Objects.requireNonNull(
+                cause != null && cause.getOffendingToken() != null ? cause.getOffendingToken() : (Token) symbol);
         IntervalSet expected = expected((Parser) recognizer, cause);
         throw new ParseCancellationException(new RuleSqlException(
                 describe(token, expected), sql, token.getLine(), token.getCharPositionInLine() + 1));

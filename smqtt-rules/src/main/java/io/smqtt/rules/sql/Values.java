@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -195,8 +196,9 @@ final class Values {
         return value;
     }
 
-    static BigInteger big(Object integer) {
-        return integer instanceof BigInteger big ? big : BigInteger.valueOf((Long) integer);
+    /** Of a number that {@link #isInteger} says is one. */
+    static BigInteger big(@Nullable Object integer) {
+        return integer instanceof BigInteger big ? big : BigInteger.valueOf(Objects.requireNonNull((Long) integer));
     }
 
     static boolean isInteger(@Nullable Object value) {
