@@ -92,6 +92,9 @@ final class ManagementServer {
     private static final InetSocketAddress NO_ADDRESS = InetSocketAddress.createUnresolved("", 0);
     private static final Problem TOO_LARGE = Problem.bodyTooLarge();
     private static final Problem TOO_SLOW = Problem.bodyTooSlow();
+    private static final Problem NO_ROOM =
+            Problem.unavailable("requests and answers hold as much memory as they may; try again");
+
     private static final String HEALTH = "/health/";
     private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
     private static final String WRONG = "wrong token\n";
@@ -106,6 +109,8 @@ final class ManagementServer {
     private final BrokerView view;
     private final ManagementConnections connections = new ManagementConnections(MAX_OTHERS, MAX_PROBES, MAX_KNOWN);
     private final LogLimiter malformed = new LogLimiter(LOG, Level.WARN, 1);
+    private final ManagementMemory memory;
+    private final Duration read;
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private final List<Added> added = new CopyOnWriteArrayList<>();
@@ -124,6 +129,30 @@ final class ManagementServer {
             BrokerView view,
             boolean nativeTransport,
             Duration firstRequest) {
+        this(config, token, view, nativeTransport, firstRequest, Limits.STANDARD);
+    }
+
+    /**
+     * What callers may hold.
+     *
+     * @param heapBytes the maximum size of the heap
+     * @param read the time for the reading of a large answer
+     */
+    record Limits(long heapBytes, Duration read) {
+
+        static final Limits STANDARD = new Limits(Runtime.getRuntime().maxMemory(), Duration.ofMinutes(2));
+    }
+
+    /** The same with other limits. */
+    ManagementServer(
+            ManagementConfig config,
+            ManagementToken token,
+            BrokerView view,
+            boolean nativeTransport,
+            Duration firstRequest,
+            Limits limits) {
+        this.memory = ManagementMemory.of(limits.heapBytes);
+        this.read = limits.read;
         this.config = config;
         this.tls = tls(config);
         this.token = token;
@@ -230,6 +259,11 @@ final class ManagementServer {
         return connections;
     }
 
+    /** {@return what requests and answers hold} */
+    ManagementMemory memory() {
+        return memory;
+    }
+
     /** The port that is bound, or null. */
     @Nullable
     InetSocketAddress address() {
@@ -252,6 +286,7 @@ final class ManagementServer {
         String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
         boolean hasToken = token.accepts(authorization);
         AtomicReference<@Nullable Channel> asking = new AtomicReference<>();
+        AtomicReference<@Nullable Channel> own = new AtomicReference<>();
         AtomicBoolean isTaken = new AtomicBoolean(true);
         ManagementConnections.Kind kind = request.fullPath().startsWith(HEALTH) // also with the token
                 ? ManagementConnections.Kind.PROBE
@@ -260,6 +295,7 @@ final class ManagementServer {
                         : ManagementConnections.Kind.OTHER;
         request.withConnection(connection -> {
             asking.set(connection.channel());
+            own.set(connection.channel());
             isTaken.set(connections.asked(connection.channel(), kind));
         });
         Runnable answered = () -> {
@@ -268,22 +304,35 @@ final class ManagementServer {
                 connections.answered(channel);
             }
         };
-        Mono<Void> answer = isTaken.get() ? answer(request, response, hasToken, authorization != null) : busy(response);
-        return answer.doOnTerminate(answered).doOnCancel(answered);
+        ManagementMemory.Share share = memory.share();
+        Mono<Void> answer =
+                isTaken.get() ? answer(request, response, share, hasToken, authorization != null) : busy(response);
+        return answer.doOnTerminate(answered).doOnCancel(answered).doFinally(end -> {
+            Channel channel = own.get();
+            if (channel == null) {
+                share.release();
+            } else {
+                channel.eventLoop().execute(() -> UnreadAnswer.await(channel, share, read));
+            }
+        });
     }
 
     private Mono<Void> answer(
-            HttpServerRequest request, HttpServerResponse response, boolean hasToken, boolean triedToken) {
+            HttpServerRequest request,
+            HttpServerResponse response,
+            ManagementMemory.Share share,
+            boolean hasToken,
+            boolean triedToken) {
         AdminParts parts = mounted;
-        Mono<ApiAnswer> found = parts == null ? null : parts.answer(call(request));
+        Mono<ApiAnswer> found = parts == null ? null : parts.answer(call(request, share));
         if (found != null) {
-            return found.publishOn(sending).flatMap(answer -> send(request, response, answer));
+            return found.publishOn(sending).flatMap(answer -> send(request, response, share, answer));
         }
         String refusal = !token.exists() ? NONE_SET : triedToken ? WRONG : NEEDED;
         for (Added more : added) {
             if (request.fullPath().startsWith(more.prefix)) {
                 return hasToken
-                        ? answerAdded(more.endpoint, request, response)
+                        ? answerAdded(more.endpoint, request, response, share)
                         : unauthorized(response, refusal); // also for local users
             }
         }
@@ -308,7 +357,7 @@ final class ManagementServer {
         };
     }
 
-    private ApiCall call(HttpServerRequest request) {
+    private ApiCall call(HttpServerRequest request, ManagementMemory.Share share) {
         HttpHeaders headers = request.requestHeaders();
         InetSocketAddress remote = request.remoteAddress();
         String uri = request.uri();
@@ -324,9 +373,10 @@ final class ManagementServer {
                         headers.get(HttpHeaderNames.ORIGIN),
                         null),
                 headers::get,
-                most -> body(request, most)
+                most -> body(request, share, most)
                         .onErrorMap(BodyTooLargeException.class, error -> TOO_LARGE.exception())
-                        .onErrorMap(SlowBodyException.class, error -> TOO_SLOW.exception()));
+                        .onErrorMap(SlowBodyException.class, error -> TOO_SLOW.exception())
+                        .onErrorMap(NoRoomException.class, error -> NO_ROOM.exception()));
     }
 
     /** The path as it was sent, also of an absolute URI: that of the request is decoded. */
@@ -336,14 +386,21 @@ final class ManagementServer {
         return slash < 0 ? "/" : uri.substring(slash);
     }
 
-    private static Mono<Void> send(HttpServerRequest request, HttpServerResponse response, ApiAnswer answer) {
+    private static Mono<Void> send(
+            HttpServerRequest request, HttpServerResponse response, ManagementMemory.Share share, ApiAnswer answer) {
+        if (answer instanceof ApiAnswer.Content content && !share.answer(content.body().length)) {
+            return send(request, response, share, NO_ROOM.answer().with("Retry-After", "1"));
+        }
         HttpServerResponse begun = response.status(answer.status()).header(HttpHeaderNames.CACHE_CONTROL, "no-store");
         answer.headers().forEach((name, value) -> begun.responseHeaders().set(name, value));
         if (!answer.contentType().isEmpty()) {
             begun.header(HttpHeaderNames.CONTENT_TYPE, answer.contentType());
         }
         boolean closes = answer.status() == TOO_LARGE.status() || answer.status() == TOO_SLOW.status();
-        if (closes) { // the rest of the body is not read
+        if (share.isRefused()) {
+            begun.header(HttpHeaderNames.RETRY_AFTER, "1");
+        }
+        if (closes || share.isRefused()) { // the rest of the body is not read
             begun.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         }
         boolean headOnly = request.method().equals(HttpMethod.HEAD);
@@ -363,10 +420,11 @@ final class ManagementServer {
                 : begun.sendByteArray(Mono.just(body)).then();
     }
 
-    private Mono<byte[]> body(HttpServerRequest request, int most) {
+    private Mono<byte[]> body(HttpServerRequest request, ManagementMemory.Share share, int limit) {
+        int most = Math.min(limit, memory.maxBodyBytes());
         return request.receive()
                 .asByteArray()
-                .reduceWith(ByteArrayOutputStream::new, (body, part) -> append(body, part, most))
+                .reduceWith(ByteArrayOutputStream::new, (body, part) -> append(body, part, most, share))
                 .map(ByteArrayOutputStream::toByteArray)
                 .defaultIfEmpty(new byte[0])
                 .timeout(firstRequest)
@@ -375,7 +433,10 @@ final class ManagementServer {
 
     /** Answers a request whose token was checked. */
     private Mono<Void> answerAdded(
-            ManagementEndpoint endpoint, HttpServerRequest request, HttpServerResponse response) {
+            ManagementEndpoint endpoint,
+            HttpServerRequest request,
+            HttpServerResponse response,
+            ManagementMemory.Share share) {
         HttpMethod method = request.method();
         if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.POST)) {
             response.header(HttpHeaderNames.ALLOW, "GET, POST");
@@ -389,7 +450,8 @@ final class ManagementServer {
         } catch (IllegalArgumentException e) {
             return send(response, HttpResponseStatus.BAD_REQUEST, TEXT, "the query is not encoded as it must be\n");
         }
-        Mono<String> body = body(request, MAX_BODY_BYTES).map(bytes -> new String(bytes, StandardCharsets.UTF_8));
+        Mono<String> body =
+                body(request, share, MAX_BODY_BYTES).map(bytes -> new String(bytes, StandardCharsets.UTF_8));
         return body.flatMap(text -> endpoint.answer(
                                 new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, text))
                         .timeout(Api.PATIENCE, LATE))
@@ -400,6 +462,11 @@ final class ManagementServer {
                 .onErrorResume(SlowBodyException.class, error -> {
                     response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                     return Mono.just(ManagementEndpoint.Answer.text(408, "the body came too slowly\n"));
+                })
+                .onErrorResume(NoRoomException.class, error -> {
+                    response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE)
+                            .header(HttpHeaderNames.RETRY_AFTER, "1");
+                    return Mono.just(ManagementEndpoint.Answer.text(503, NO_ROOM.message() + "\n"));
                 })
                 .onErrorResume(
                         error -> error instanceof IOException || AbortedException.isConnectionReset(error), error -> {
@@ -414,9 +481,13 @@ final class ManagementServer {
                         response, HttpResponseStatus.valueOf(answer.status()), answer.contentType(), answer.body()));
     }
 
-    private static ByteArrayOutputStream append(ByteArrayOutputStream body, byte[] part, int most) {
+    private static ByteArrayOutputStream append(
+            ByteArrayOutputStream body, byte[] part, int most, ManagementMemory.Share share) {
         if (body.size() + part.length > most) {
             throw new BodyTooLargeException();
+        }
+        if (!share.receive(part.length)) {
+            throw new NoRoomException();
         }
         body.writeBytes(part);
         return body;
@@ -439,6 +510,16 @@ final class ManagementServer {
 
         SlowBodyException() {
             super("slow body", null, false, false);
+        }
+    }
+
+    /** The bodies of all requests are as large as they may be. */
+    private static final class NoRoomException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoRoomException() {
+            super("no room for the body", null, false, false);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.admin.account.AccountCallers;
 import io.smqtt.admin.account.Accounts;
@@ -15,7 +16,10 @@ import io.smqtt.admin.security.Audit;
 import io.smqtt.admin.security.AuditSettings;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -40,6 +44,10 @@ import reactor.core.publisher.Mono;
 class ApiPortTest {
 
     private static final String TOKEN = "0123456789abcdef-secret";
+    /** With 1 MiB for bodies, and 2 MiB for answers. */
+    private static final long SMALL_HEAP = 32 << 20;
+
+    private static final int LARGE = 16 << 20;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     @TempDir
@@ -59,7 +67,12 @@ class ApiPortTest {
         Accounts accounts = new Accounts(new LiveObjects(), System::nanoTime, InstantSource.system(), 1);
         Callers callers = new AccountCallers(accounts, token::accepts, List.of(), false);
         server = new ManagementServer(
-                config.management(), token, new BrokerView(), false, ManagementServer.FIRST_REQUEST);
+                config.management(),
+                token,
+                new BrokerView(),
+                false,
+                ManagementServer.FIRST_REQUEST,
+                new ManagementServer.Limits(SMALL_HEAP, Duration.ofSeconds(1)));
         Api api = new Api(
                 List.of("/api/v5"),
                 callers,
@@ -70,6 +83,11 @@ class ApiPortTest {
                                 request -> Mono.just(
                                         ApiAnswer.json(201, request.fields().text("a"))
                                                 .with("X-Who", request.known().name()))),
+                        Route.get(
+                                "/large",
+                                Role.VIEWER,
+                                request ->
+                                        Mono.just(ApiAnswer.content(200, "application/octet-stream", new byte[LARGE]))),
                         Route.delete("/it", Role.OPERATOR, request -> Mono.just(ApiAnswer.noContent())),
                         Route.get(
                                 "/stream",
@@ -121,6 +139,80 @@ class ApiPortTest {
 
         assertThat(answer.statusCode()).isEqualTo(413);
         assertThat(answer.body()).contains("BODY_TOO_LARGE");
+    }
+
+    /** A connection that sends text and nothing more. */
+    private Socket sends(String text) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4_096);
+        socket.connect(Objects.requireNonNull(server.address()));
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+        return socket;
+    }
+
+    private static String head(String line, int bodyBytes) {
+        return line + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + TOKEN
+                + "\r\nContent-Type: application/json\r\nContent-Length: " + bodyBytes + "\r\n\r\n";
+    }
+
+    private HttpResponse<String> echo(int bytes) throws Exception {
+        String body = "{\"a\":\"" + "x".repeat(bytes) + "\"}";
+        return send(request("/echo")
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    @Test
+    void bodiesThatAreOnTheirWayLeaveTheHeapToTheBroker() throws Exception {
+        int most = Route.BODY_BYTES;
+        try (Socket slow = sends(head("POST /api/v5/echo", most) + "x".repeat(most - 1))) {
+            assertThat(slow.isConnected()).isTrue();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() ->
+                            assertThat(server.memory().held()).isGreaterThan(most - 2L * ManagementMemory.FREE_BYTES));
+            HttpResponse<String> refused = echo(most / 2);
+
+            assertThat(refused.statusCode()).isEqualTo(503);
+            assertThat(refused.headers().firstValue("retry-after")).hasValue("1");
+            assertThat(echo(1_000).statusCode()).isEqualTo(201);
+        }
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(server.memory().held()).isZero());
+        assertThat(echo(most / 2).statusCode()).isEqualTo(201);
+    }
+
+    @Test
+    void whoDoesNotReadALargeAnswerIsDisconnected() throws Exception {
+        try (Socket slow = sends(head("GET /api/v5/large", 0));
+                InputStream answer = slow.getInputStream()) {
+            slow.setSoTimeout((int) PATIENCE.toMillis());
+            assertThat(answer.read()).isEqualTo('H');
+            assertThat(server.memory().held()).isGreaterThan(LARGE - 2L * ManagementMemory.FREE_BYTES);
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(server.memory().held()).isZero());
+
+            assertThat(restOf(answer)).isLessThan(LARGE);
+        }
+    }
+
+    private static long restOf(InputStream answer) {
+        try {
+            return answer.transferTo(OutputStream.nullOutputStream());
+        } catch (IOException e) {
+            return 0; // the connection was reset
+        }
+    }
+
+    @Test
+    void largeAnswersShareALimit() throws Exception {
+        ManagementMemory.Share other = server.memory().share();
+        assertThat(other.answer(LARGE)).isTrue();
+        HttpResponse<String> refused = send(request("/large"));
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.headers().firstValue("retry-after")).hasValue("1");
+
+        other.release();
+        assertThat(send(request("/large")).body()).hasSize(LARGE);
     }
 
     @Test
