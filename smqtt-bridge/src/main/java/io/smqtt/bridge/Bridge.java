@@ -390,6 +390,11 @@ final class Bridge {
         LOG.info("bridge {}: {} does not know the bridge bit, connecting without it", name, at);
     }
 
+    /** The other broker has ended a connection without an answer, which may be because of the bridge bit: tries it in turn with and without. */
+    synchronized void unanswered(boolean withBridgeBit) {
+        bridgeBit = !withBridgeBit && config.tryPrivate() && !config.isV5();
+    }
+
     /** The other broker takes no retained message or not this topic: asks again without a will, at once. */
     synchronized void withoutRemoteState(String at, String refusal) {
         remoteState = false;

@@ -61,6 +61,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean reads;
     private boolean awaitsPing;
     private boolean asked;
+    private boolean answered;
     private boolean paceScheduled;
     private long askedNanos;
 
@@ -216,6 +217,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         int type = Packets.type(packet);
         Crossing between = crossing;
         if (between == null) {
+            answered = true;
             bridge.counts().answered(System.nanoTime() - askedNanos);
             Packets.body(packet);
             answered(context, RemoteLimits.read(packet, v5));
@@ -514,6 +516,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         outgoing.clear();
         if (pacer != null) {
             pacer.clear();
+        }
+        if (asked && !answered) {
+            bridge.unanswered(bridgeBit);
         }
         if (atOnce) {
             bridge.again();

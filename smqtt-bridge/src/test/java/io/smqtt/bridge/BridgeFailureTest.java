@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BridgeFailureTest {
 
+    /** The protocol level in a CONNECT of MQTT 3.1.1. */
+    private static final int LEVEL_AT = 8;
+
     private final RemoteStub remote = new RemoteStub();
     private final LoggedLines log = new LoggedLines();
 
@@ -111,6 +114,28 @@ class BridgeFailureTest {
             assertNothingLost(broker);
         }
         assertThat(log.with("it does not answer the CONNECT")).hasSize(1);
+    }
+
+    /** Such as Moquette, which closes the connection because it does not know the protocol version. */
+    @Test
+    void noAnswerToTheBridgeBit() throws Exception {
+        try (BridgedBroker broker = BridgedBroker.with(
+                        "cloud",
+                        BridgedBroker.bridge(remote.address(), "a/# out 1").version("3.1.1"))
+                .start()) {
+            publish(broker);
+            for (int level : new int[] {0x84, 4, 0x84}) {
+                try (Socket socket = remote.acceptSocket()) {
+                    byte[] connect = socket.getInputStream().readNBytes(LEVEL_AT + 1);
+                    assertThat(connect[LEVEL_AT] & 0xff).isEqualTo(level);
+                }
+            }
+            RawClient bridge = remote.accept311();
+            ReceivedPacket message = RemoteStub.nextPublish(bridge);
+            assertThat(message.text()).isEqualTo("waits");
+            bridge.pubAck(message);
+            await().until(() -> broker.waiting("cloud") == 0);
+        }
     }
 
     /** The other broker disconnects the older one of two clients with the same client identifier. */
