@@ -29,6 +29,7 @@ final class GoAuth {
     private static final int SECRET_BYTES = 32;
     private static final String HASHES = "set the passwords anew with bin/smqtt passwd";
     private static final String NO_BACKEND = "there is no such backend here; clients that only it knows are refused";
+    private static final String SALT_ENCODING = "access.backends.<name>.hash.salt-encoding";
     private static final String LOG = "the log goes to standard error: logging.level";
 
     static final RuleTable<GoAuth> RULES = new RuleTable<>(List.<Rule<GoAuth>>of(
@@ -51,7 +52,8 @@ final class GoAuth {
             none("auth_opt_auth_jitter_seconds", "10 % for answers, 20 % for refusals"),
             none("auth_opt_acl_jitter_seconds", "10 % for answers, 20 % for refusals"),
             none("auth_opt_cache_*", "answers are kept in the memory of the broker, and a use does not prolong them"),
-            none("auth_opt_hasher*", HASHES),
+            same("auth_opt_hasher_salt_encoding", SALT_ENCODING, taken()),
+            none("auth_opt_hasher*", "a stored hash says its kind and parameters itself; the broker makes none"),
             none("auth_opt_retry_*", "a request that fails is not repeated; access.backends.<name>.on-failure"),
             none("auth_opt_exhaust_backend_first", "for each check all backends are asked in order"),
             unguarded("auth_opt_use_clientid_as_username", "clients are known by the user name that they send"),
@@ -114,6 +116,7 @@ final class GoAuth {
             same("auth_opt_pg_userquery", "access.backends.<name>.userquery", taken()),
             same("auth_opt_pg_superquery", "access.backends.<name>.superquery", taken()),
             same("auth_opt_pg_aclquery", "access.backends.<name>.aclquery", taken()),
+            same("auth_opt_pg_hasher_salt_encoding", SALT_ENCODING, taken()),
             none("auth_opt_pg_*", "not configurable, or a property of the driver in url"),
             same("auth_opt_mysql_host", "access.backends.<name>.url", taken()),
             same("auth_opt_mysql_port", "access.backends.<name>.url", taken()),
@@ -123,6 +126,7 @@ final class GoAuth {
             same("auth_opt_mysql_userquery", "access.backends.<name>.userquery", taken()),
             same("auth_opt_mysql_superquery", "access.backends.<name>.superquery", taken()),
             same("auth_opt_mysql_aclquery", "access.backends.<name>.aclquery", taken()),
+            same("auth_opt_mysql_hasher_salt_encoding", SALT_ENCODING, taken()),
             none("auth_opt_mysql_*", "not configurable, or a property of the driver in url"),
             none("auth_opt_sqlite_*", NO_BACKEND),
             same("auth_opt_redis_host", "access.backends.<name>.url", taken()),
@@ -132,6 +136,7 @@ final class GoAuth {
             same("auth_opt_redis_db", "access.backends.<name>.database", taken()),
             fileRule("auth_opt_redis_password"),
             same("auth_opt_redis_disable_superuser", "access.backends.<name>.superusers", taken()),
+            same("auth_opt_redis_hasher_salt_encoding", SALT_ENCODING, taken()),
             none("auth_opt_redis_*", "not configurable"),
             none("auth_opt_mongo_*", NO_BACKEND),
             none("auth_opt_ldap_*", NO_BACKEND),
@@ -335,8 +340,18 @@ final class GoAuth {
                 from,
                 Outcome.DIFFERENT,
                 prefix + "type: an extension, lib/ext/sql" + (postgres ? "" : "; put the driver of MariaDB beside it"));
+        saltEncoding(theirs, prefix);
         common(backend, prefix);
         return true;
+    }
+
+    /** How the salt of a hash is written, which the hash itself does not say. */
+    private void saltEncoding(String theirs, String prefix) {
+        String before = options.containsKey(theirs + "hasher") ? theirs : "";
+        OldSetting encoding = options.get(before + "hasher_salt_encoding");
+        if (encoding != null && encoding.value().strip().equals("utf-8")) {
+            draft.set(prefix + "hash.salt-encoding", "utf-8", encoding);
+        }
     }
 
     /** Redis, whose keys are those of the plugin. */
@@ -375,6 +390,7 @@ final class GoAuth {
             draft.set(REDIS + "superusers", "false", register);
         }
         draft.note(from, Outcome.DIFFERENT, REDIS + "type: an extension, lib/ext/redis");
+        saltEncoding("redis_", REDIS);
         common("redis", REDIS);
         return true;
     }

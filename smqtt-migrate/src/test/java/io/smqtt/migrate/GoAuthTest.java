@@ -201,6 +201,26 @@ class GoAuthTest {
         assertThat(migration.notes()).anyMatch(note -> note.contains("left out: redis"));
     }
 
+    @Test
+    void theSaltOfAHashIsReadAsThePluginHasIt() throws IOException {
+        Migration migration = read(
+                "auth_opt_backends redis, postgres",
+                "auth_opt_hasher pbkdf2",
+                "auth_opt_hasher_salt_encoding utf-8",
+                "auth_opt_pg_dbname mqtt",
+                "auth_opt_pg_userquery select pw from users where name = $1",
+                "auth_opt_pg_hasher pbkdf2",
+                "auth_opt_pg_hasher_salt_encoding base64");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.backends.redis.hash.salt-encoding", "utf-8")
+                .doesNotContainKey("access.backends.postgres.hash.salt-encoding");
+        assertThat(migration.notes())
+                .anyMatch(
+                        note -> note.startsWith("m.conf:2: auth_opt_hasher: not migrated; a stored hash says its kind"))
+                .noneMatch(note -> note.contains("salt_encoding"));
+    }
+
     /** In the plugin no backend decides about topics then, and nothing is allowed. */
     @ParameterizedTest
     @ValueSource(strings = {"http", "postgres", "redis"})
