@@ -46,6 +46,7 @@ class DistProof {
         assertThat(home.resolve("deploy/systemd/smqtt.service")).exists();
         assertThat(home.resolve("docs/configuration.md")).exists();
         assertThatPagesAndCompletionAreThere(home.resolve("share"));
+        assertThatExtensionsAreThere(home.resolve("bin/smqtt"));
         assertThatABrokerServes(home.resolve("bin/smqtt"), home.resolve("config/smqtt.yaml"));
         assertThatTheBillNamesWhatIsInside(home.resolve("lib/smqtt.cdx.json"));
     }
@@ -66,9 +67,19 @@ class DistProof {
         String unit = Files.readString(root.resolve("lib/systemd/system/smqtt.service"));
         assertThat(unit).contains("ExecStart=/usr/share/smqtt/bin/smqtt start").doesNotContain("/opt/");
         assertThat(Files.readSymbolicLink(root.resolve("usr/bin/smqtt"))).isRelative();
+        assertThatExtensionsAreThere(root.resolve("usr/bin/smqtt"));
         assertThatABrokerServes(root.resolve("usr/bin/smqtt"), root.resolve("etc/smqtt/smqtt.yaml"));
         assertThatTheBillNamesWhatIsInside(root.resolve("usr/share/smqtt/lib/smqtt.cdx.json"));
         assertThatPagesAndCompletionAreThere(root.resolve("usr/share"));
+    }
+
+    private static void assertThatExtensionsAreThere(Path program) {
+        ProcessBuilder command = new ProcessBuilder(program.toString(), "ext", "list");
+        try (CapturedProcess list = CapturedProcess.start("smqtt ext list", command)) {
+            assertThat(list.awaitExit(BrokerPair.PATIENCE)).as(list.report()).isZero();
+            assertThat(String.join("\n", list.output()))
+                    .contains("access backend ldap", "access backend redis", "access backend sql");
+        }
     }
 
     private static void assertThatPagesAndCompletionAreThere(Path share) throws IOException {
