@@ -45,6 +45,27 @@ public record AccessBackendConfig(
 
         Map<String, ConfigValue> settings) {
 
+    /**
+     * The names that a backend fills in for a client in its settings, such as <code>${username}</code>; beside them
+     * <code>${client_attrs.NAME}</code>.
+     */
+    public static final List<String> PLACEHOLDERS = List.of(
+            "username",
+            "clientid",
+            "password",
+            "peerhost",
+            "peerport",
+            "cert_subject",
+            "cert_common_name",
+            "cert_pem",
+            "listener",
+            "proto_name",
+            "action",
+            "access",
+            "topic",
+            "qos",
+            "retain");
+
     /** What happens when a backend fails. */
     public enum OnFailure {
         /** The client is refused. */

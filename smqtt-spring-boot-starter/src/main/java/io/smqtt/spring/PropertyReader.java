@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
+import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
@@ -15,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +41,8 @@ final class PropertyReader {
     private static final String PREFIX = "smqtt.";
     private static final String VARIABLE = "SMQTT_";
     private static final String FILE = "_FILE";
+    private static final Pattern OF_BACKENDS = Pattern.compile(
+            "\\\\?(\\$\\{(?:" + String.join("|", AccessBackendConfig.PLACEHOLDERS) + "|client_attrs\\.[^}]+)})");
     private static final Path HERE = Path.of("").toAbsolutePath();
 
     private final ConfigurableEnvironment environment;
@@ -155,6 +159,11 @@ final class PropertyReader {
                 || name.matches("SMQTT_([A-Z0-9_]+_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?");
     }
 
+    /** Whether a property or variable is of an access backend, whose keys the schema does not know. */
+    private static boolean isOfBackend(String name) {
+        return name.toLowerCase(Locale.ROOT).replaceAll("[._]+", ".").startsWith("smqtt.access.backends.");
+    }
+
     /** Spring resolves all placeholders but those that the broker itself fills in, which are escaped from it. */
     private String text(PropertySource<?> source, String name, @Nullable Match match) {
         Object value = source.getProperty(name);
@@ -166,6 +175,9 @@ final class PropertyReader {
             for (String own : match.key().placeholders()) {
                 text = text.replace("\\" + own, own).replace(own, "\\" + own);
             }
+        }
+        if (isOfBackend(name)) {
+            text = OF_BACKENDS.matcher(text).replaceAll("\\\\$1");
         }
         return environment.resolveRequiredPlaceholders(text);
     }

@@ -17,7 +17,7 @@ public final class Template {
     static final String ATTRIBUTES = "client_attrs.";
 
     private static final String CERTIFICATE = "cert_";
-    private static final Set<String> CLIENT = Set.of(
+    static final Set<String> CLIENT = Set.of(
             "username",
             "clientid",
             "peerhost",
@@ -27,7 +27,7 @@ public final class Template {
             "cert_pem",
             "listener",
             "proto_name");
-    private static final Set<String> ACTION = Set.of("action", "access", "topic", "qos", "retain");
+    static final Set<String> ACTION = Set.of("action", "access", "topic", "qos", "retain");
 
     /** Where a template is used, which decides what placeholders it may have. */
     public enum Scope {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.access.backend.Template.Scope;
+import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
@@ -15,8 +16,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,5 +123,15 @@ class TemplateTest {
         assertThatThrownBy(() -> Template.parse("${password}", Scope.RULES))
                 .hasMessage("has the placeholder ${password} that has no value here");
         assertThatThrownBy(() -> Template.parse("${password}", Scope.TOPIC)).isInstanceOf(RuntimeException.class);
+    }
+
+    /** An application with Spring leaves these to the broker. */
+    @Test
+    void theConfigurationKnowsAllPlaceholders() {
+        Set<String> known = new HashSet<>(Template.CLIENT);
+        known.addAll(Template.ACTION);
+        known.add("password");
+
+        assertThat(AccessBackendConfig.PLACEHOLDERS).containsExactlyInAnyOrderElementsOf(known);
     }
 }
