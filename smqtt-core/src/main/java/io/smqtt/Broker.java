@@ -159,7 +159,8 @@ public final class Broker {
                 first(BrokerModule::metrics),
                 first(BrokerModule::management),
                 first(BrokerModule::bridges),
-                first(BrokerModule::schemas));
+                first(BrokerModule::schemas),
+                first(BrokerModule::rules));
         parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
@@ -326,6 +327,21 @@ public final class Broker {
     public MessageFlux<ReceivedMessage> receive(String filter, ConsumerOptions options) {
         Sinks.Empty<Void> ready = Sinks.empty();
         return new MessageFlux<>(consumersWithSessions.messages(filter, options, false, ready), ready);
+    }
+
+    /**
+     * Like {@link #receive(String, ConsumerOptions)}, for several filters: a message that more than one of them matches is received once.
+     *
+     * @param filters topic filters, at least one, none of them shared
+     * @param options the options of the consumer; not {@link ConsumerOptions#shared shared}
+     * @return the messages, to be acknowledged by {@link ReceivedMessage#acknowledge()} in any order, on any thread
+     * @throws io.smqtt.topic.InvalidTopicException if a text is not a topic filter
+     * @throws IllegalArgumentException if there is no filter, or the consumer is to be shared
+     */
+    public MessageFlux<ReceivedMessage> receive(List<String> filters, ConsumerOptions options) {
+        Sinks.Empty<Void> ready = Sinks.empty();
+        List<TopicFilter> parsed = filters.stream().map(TopicFilter::of).toList();
+        return new MessageFlux<>(consumersWithSessions.messages(parsed, options, ready), ready);
     }
 
     /**

@@ -98,7 +98,8 @@ final class BrokerAssembly {
         List<Observer> observers = new ArrayList<>(builder.observers);
         observers.add(events);
         observers.add(traces);
-        if (config.mqtt().eventMessages()) {
+        boolean publishesEvents = config.mqtt().eventMessages() || rulesReadEvents();
+        if (publishesEvents) {
             ClientEvents clients = new ClientEvents();
             observers.add(clients);
             features.add(clients);
@@ -112,7 +113,7 @@ final class BrokerAssembly {
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(
                 config.access(), builder.authenticators, builder.authorizers, builder.accessChain, observer);
-        if (config.mqtt().eventMessages()) {
+        if (publishesEvents) {
             access.sysNamesClients();
         }
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
@@ -156,6 +157,10 @@ final class BrokerAssembly {
         directory = directory(builder);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
+    }
+
+    private boolean rulesReadEvents() {
+        return config.rules().values().stream().anyMatch(rule -> rule.sql().contains("$events/"));
     }
 
     /** Reads certificates; releases what was opened before if they cannot be used. */

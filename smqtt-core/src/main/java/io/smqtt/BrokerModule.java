@@ -15,6 +15,7 @@ import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
+import io.smqtt.spi.Rules;
 import io.smqtt.spi.Schemas;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
@@ -179,6 +180,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The rules of this module. Asked once, before {@link #start}.
+     *
+     * @return the rules; null if it has none
+     */
+    default @Nullable Rules rules() {
+        return null;
+    }
+
+    /**
      * The versions of retained messages, which are stored with them. Asked once, before the store is read.
      *
      * @return the versions; null if this module keeps none
@@ -225,6 +235,7 @@ public interface BrokerModule {
      * @param management the state of the management port, for any thread at any time; null without one
      * @param bridges the bridges of this node; null without any
      * @param schemas the schemas of checks of payloads; null without a check
+     * @param rules the rules of this node; null without any
      */
     record Core(
             Broker broker,
@@ -242,5 +253,6 @@ public interface BrokerModule {
             @Nullable MetricsSource metrics,
             @Nullable Supplier<ManagementStatus> management,
             @Nullable Bridges bridges,
-            @Nullable Schemas schemas) {}
+            @Nullable Schemas schemas,
+            @Nullable Rules rules) {}
 }

@@ -21,8 +21,10 @@ import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,11 +79,20 @@ final class Consumers {
         if (group != null && options.isLocalOnly()) {
             throw new IllegalArgumentException("a local consumer cannot be a member of a shared group");
         }
-        return new Messages(new Wish(filter, group, options, ready), automatic);
+        return new Messages(new Wish(List.of(filter), group, options, ready), automatic);
     }
 
-    /** The subscription of a consumer. */
-    private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options, Sinks.Empty<Void> ready) {}
+    /** The messages of several filters that no group shares. */
+    Flux<ReceivedMessage> messages(List<TopicFilter> filters, ConsumerOptions options, Sinks.Empty<Void> ready) {
+        if (filters.isEmpty() || options.shareName() != null) {
+            throw new IllegalArgumentException("a consumer of several filters needs filters, and is not shared");
+        }
+        return new Messages(new Wish(List.copyOf(filters), null, options, ready), false);
+    }
+
+    /** The subscriptions of a consumer. */
+    private record Wish(
+            List<TopicFilter> filters, @Nullable String group, ConsumerOptions options, Sinks.Empty<Void> ready) {}
 
     private final class Messages extends Flux<ReceivedMessage> {
 
@@ -257,17 +268,38 @@ final class Consumers {
             if (pressure != null) {
                 pressure.set(label(), limits(), wish.options.overflow() == Overflow.SLOW_PUBLISHERS, stall);
             }
-            Subscription before = session.subscriptions().get(wish.filter, wish.group);
-            if (before == null && !session.subscriptions().hasRoomFor(wish.filter, wish.group)) {
-                consumer.refused(ReasonCode.QUOTA_EXCEEDED);
-                return;
-            }
             List<Subscription> others = new ArrayList<>();
             session.subscriptions().forEach(others::add);
+            Set<TopicFilter> added = new HashSet<>();
+            for (TopicFilter filter : wish.filters) {
+                if (session.subscriptions().get(filter, wish.group) == null) {
+                    added.add(filter);
+                    if (!session.subscriptions().hasRoomFor(filter, wish.group)) {
+                        consumer.refused(ReasonCode.QUOTA_EXCEEDED);
+                        return;
+                    }
+                }
+                subscribe(session, filter);
+            }
+            for (Subscription other : others) { // filters that the durable consumer had before
+                if (!wish.filters.contains(other.filter()) || !Objects.equals(other.shareName(), wish.group)) {
+                    session.subscriptions().unsubscribe(other.filter(), other.shareName());
+                }
+            }
+            session.afterCommit(kept -> {
+                if (kept) {
+                    start(consumer, session, added);
+                } else {
+                    consumer.refused(ReasonCode.QUOTA_EXCEEDED);
+                }
+            });
+        }
+
+        private void subscribe(Session session, TopicFilter filter) {
             session.subscriptions()
                     .subscribe(new Subscription(
                             session,
-                            wish.filter,
+                            filter,
                             wish.group,
                             wish.options
                                     .qos()
@@ -275,18 +307,6 @@ final class Consumers {
                             false,
                             false,
                             Subscription.NO_IDENTIFIER));
-            for (Subscription other : others) { // filters that the durable consumer had before
-                if (other != before) {
-                    session.subscriptions().unsubscribe(other.filter(), other.shareName());
-                }
-            }
-            session.afterCommit(kept -> {
-                if (kept) {
-                    start(consumer, session, before == null);
-                } else {
-                    consumer.refused(ReasonCode.QUOTA_EXCEEDED);
-                }
-            });
         }
 
         private LimitsConfig limits() {
@@ -303,10 +323,10 @@ final class Consumers {
             if (given != null) {
                 return given;
             }
-            return "the consumer " + (name == null ? "of " + wish.filter : name);
+            return "the consumer " + (name == null ? "of " + wish.filters.get(0) : name);
         }
 
-        private void start(Consumer consumer, Session session, boolean isNew) {
+        private void start(Consumer consumer, Session session, Set<TopicFilter> added) {
             if (session.sink() != consumer) { // taken over in the meantime
                 return;
             }
@@ -314,20 +334,27 @@ final class Consumers {
             wish.ready.tryEmitEmpty();
             session.start();
             RetainHandling handling = wish.options.retainHandling();
-            boolean retained = handling == RetainHandling.SEND || (handling == RetainHandling.SEND_IF_NEW && isNew);
-            Subscription subscription = session.subscriptions().get(wish.filter, wish.group);
-            if (retained && wish.group == null && subscription != null) {
-                session.deliverRetained(
-                        parts.router().retained().cursor(wish.filter),
-                        new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
-                                session,
-                                wish.filter,
-                                null,
-                                subscription.maximumQos(),
-                                false,
-                                true,
-                                Subscription.NO_IDENTIFIER));
+            for (TopicFilter filter : wish.filters) {
+                boolean retained = handling == RetainHandling.SEND
+                        || (handling == RetainHandling.SEND_IF_NEW && added.contains(filter));
+                Subscription subscription = session.subscriptions().get(filter, wish.group);
+                if (retained && wish.group == null && subscription != null) {
+                    deliverRetained(session, subscription);
+                }
             }
+        }
+
+        private void deliverRetained(Session session, Subscription subscription) {
+            session.deliverRetained(
+                    parts.router().retained().cursor(subscription.filter()),
+                    new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
+                            session,
+                            subscription.filter(),
+                            null,
+                            subscription.maximumQos(),
+                            false,
+                            true,
+                            Subscription.NO_IDENTIFIER));
         }
 
         @Override

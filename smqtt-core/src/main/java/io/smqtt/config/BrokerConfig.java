@@ -33,6 +33,8 @@ import java.util.Map;
  * @param validations checks of payloads, by name; a message is checked by all that fit, in their order
  * @param delayed messages that are published later
  * @param bridges connections that this broker opens to other brokers, by name
+ * @param rules statements that select messages, and what is done with them, by name
+ * @param ruleEngine what rules may use
  * @param overload how the broker protects itself while it is overloaded
  * @param storage where sessions and retained messages are kept
  * @param management the port for metrics, health and control
@@ -53,6 +55,8 @@ public record BrokerConfig(
         Map<String, ValidationConfig> validations,
         DelayedConfig delayed,
         Map<String, BridgeConfig> bridges,
+        Map<String, RuleConfig> rules,
+        RuleEngineConfig ruleEngine,
         OverloadConfig overload,
         StorageConfig storage,
         ManagementConfig management,
@@ -60,7 +64,7 @@ public record BrokerConfig(
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
 
-    /** Maximum number of automatic subscriptions, of rewrite rules, of rules for retained messages and of bridges. */
+    /** Maximum number of automatic subscriptions, of rewrite rules, of rules for retained messages, of rules and of bridges. */
     private static final int MAX_ENTRIES = 100;
 
     /**
@@ -82,6 +86,8 @@ public record BrokerConfig(
                 validations,
                 delayed,
                 bridges,
+                rules,
+                ruleEngine,
                 overload,
                 storage,
                 management,
@@ -100,6 +106,8 @@ public record BrokerConfig(
         checkNames("validations", validations);
         bridges = Collections.unmodifiableMap(new LinkedHashMap<>(bridges));
         checkNames("bridges", bridges);
+        rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
+        checkNames("rules", rules);
     }
 
     /** Rejects invalid names, and more entries than a client should cost. */
@@ -147,6 +155,9 @@ public record BrokerConfig(
         }
         if (!validations.isEmpty()) {
             modules.put("validations", "smqtt-rules");
+        }
+        if (!rules.isEmpty()) {
+            modules.put("rules", "smqtt-rules");
         }
         if (cluster.enabled()) {
             modules.put("cluster.enabled", "smqtt-cluster");

@@ -26,6 +26,15 @@ public record ConfigValue(@Nullable String text, String origin, Path base) {
     }
 
     /**
+     * Parses a number of bytes, such as {@code 64KiB}.
+     *
+     * @return null if the text is none
+     */
+    public @Nullable Long bytes() {
+        return (Long) parse(ConfigText.Kind.SIZE, long.class);
+    }
+
+    /**
      * Parses a duration, such as {@code 5s}.
      *
      * @return null if the text is none

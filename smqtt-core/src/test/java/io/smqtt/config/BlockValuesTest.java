@@ -67,6 +67,8 @@ class BlockValuesTest {
                         defaults.validations(),
                         defaults.delayed(),
                         defaults.bridges(),
+                        defaults.rules(),
+                        defaults.ruleEngine(),
                         defaults.overload(),
                         defaults.storage(),
                         management,

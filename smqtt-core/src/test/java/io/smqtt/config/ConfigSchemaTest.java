@@ -194,6 +194,18 @@ class ConfigSchemaTest {
             values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
             values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
         }
+        if (name.startsWith("rules.") && !name.endsWith(".sql")) {
+            values.put("rules.tcp.sql", new ConfigValue("SELECT * FROM \"a\"", "needed", BASE));
+        }
+        if (name.startsWith("rules.tcp.actions.") && !name.endsWith(".type")) {
+            values.put("rules.tcp.actions.tcp.type", new ConfigValue("console", "needed", BASE));
+        }
+        if (name.equals("rules.tcp.actions.tcp.min-delay")) { // not more than the other one
+            values.put("rules.tcp.actions.tcp.max-delay", new ConfigValue("1d", "needed", BASE));
+        }
+        if (name.equals("rules.tcp.actions.tcp.max-delay")) {
+            values.put("rules.tcp.actions.tcp.min-delay", new ConfigValue("1ms", "needed", BASE));
+        }
         if (name.startsWith("access.backends.")) {
             values.put("access.backends.tcp.type", new ConfigValue("http", "needed", BASE));
             values.put("access.chain", new ConfigValue("tcp", "needed", BASE));
