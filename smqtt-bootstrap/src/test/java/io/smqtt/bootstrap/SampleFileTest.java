@@ -42,6 +42,7 @@ class SampleFileTest {
                         || key.startsWith("topic-rewrites.")
                         || key.startsWith("retained-policies.")
                         || key.startsWith("validations.")
+                        || key.startsWith("rules.")
                         || key.startsWith("bridges.")
                         || key.startsWith("access.backends.")
                         || key.matches("management\\.(otlp|influx|tracing)\\..*"));
@@ -58,8 +59,9 @@ class SampleFileTest {
     void sampleNamesEveryKeyAndNoOther() throws IOException {
         Set<String> named = read(uncommented()).keySet().stream()
                 .map(key -> key.replaceFirst(
-                        "^(listeners|auto-subscriptions|topic-rewrites|retained-policies|validations|bridges|access\\.backends)\\.[a-z]+\\.",
+                        "^(listeners|auto-subscriptions|topic-rewrites|retained-policies|validations|rules|bridges|access\\.backends)\\.[a-z]+\\.",
                         "$1.<name>."))
+                .map(key -> key.replaceFirst("^(rules\\.<name>\\.actions)\\.[a-z]+\\.", "$1.<name>."))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<String> known = EffectiveConfig.schema().describe().stream()
                 .map(ConfigKey::name)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.ReceivedMessage;
+import io.smqtt.rules.sink.SinkRecord;
+import io.smqtt.thread.AnyThread;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** A message in an action, with all rows that the statement has made of it: acknowledged when all of them are settled. */
+@AnyThread
+final class Delivery {
+
+    private final ReceivedMessage message;
+    private final AtomicInteger open;
+    private final AtomicReference<@Nullable String> refusal = new AtomicReference<>();
+
+    Delivery(ReceivedMessage message, int rows) {
+        this.message = message;
+        this.open = new AtomicInteger(rows);
+    }
+
+    /** One row of a message. */
+    record Item(SinkRecord record, Delivery delivery) {}
+
+    ReceivedMessage message() {
+        return message;
+    }
+
+    /** Settles a row that the sink has; true if it was the last one. */
+    boolean settle() {
+        return open.decrementAndGet() == 0;
+    }
+
+    /** Settles a row that the sink will never have; true if it was the last one. */
+    boolean refuse(String reason) {
+        refusal.compareAndSet(null, reason);
+        return settle();
+    }
+
+    /** Why a row was refused; null if none was. */
+    @Nullable
+    String refusal() {
+        return refusal.get();
+    }
+}

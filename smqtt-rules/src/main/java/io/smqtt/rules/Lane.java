@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.config.RuleActionConfig;
+import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkException;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The rows of some topics on their way to the sink: one batch after the other, so that their order is kept. A batch that fails is sent again before
+ * any other row; one that is refused is sent row by row, so that only the rows are given up that the sink does not take.
+ */
+@AnyThread
+final class Lane {
+
+    /** A batch that becomes full is not left waiting for longer. */
+    private static final long POLL = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** What a lane tells its action. */
+    interface Outcomes {
+        /** The sink has a row. */
+        void succeeded(Delivery.Item item);
+
+        /** A row is given up. */
+        void refused(Delivery.Item item, String reason);
+
+        /** Rows will be sent again after a failure. */
+        void failed(String reason, int rows);
+
+        /** The sink has answered. */
+        void worked();
+    }
+
+    private final Sink sink;
+    private final RuleActionConfig config;
+    private final Outcomes outcomes;
+    private final int batchSize;
+    private final Backoff backoff;
+    private final Scheduler timer = Schedulers.parallel();
+    private final AtomicInteger passes = new AtomicInteger();
+
+    // guarded by this
+    private final ArrayDeque<Delivery.Item> waiting = new ArrayDeque<>();
+    private List<Delivery.Item> current = List.of();
+    private long firstAttemptNanos;
+    private long oldestNanos;
+    private int alone; // so many rows are sent one by one, because their batch was refused
+    private boolean busy;
+    private boolean closed;
+    private @Nullable Disposable running;
+
+    Lane(Sink sink, RuleActionConfig config, Outcomes outcomes) {
+        this.sink = sink;
+        this.config = config;
+        this.outcomes = outcomes;
+        this.batchSize = Math.max(1, Math.min(config.batchSize(), sink.maxBatch()));
+        this.backoff = new Backoff(config.minDelay(), config.maxDelay(), new SplittableRandom());
+    }
+
+    /** Adds a row. */
+    void add(Delivery.Item item) {
+        synchronized (this) {
+            if (closed) {
+                return; // it stays in the queue of the consumer
+            }
+            if (waiting.isEmpty()) {
+                oldestNanos = System.nanoTime();
+            }
+            waiting.add(item);
+        }
+        advance();
+    }
+
+    /** Ends the lane. Returns the rows that were not settled. */
+    List<Delivery.Item> close() {
+        Disposable cancelled;
+        List<Delivery.Item> rest;
+        synchronized (this) {
+            closed = true;
+            rest = new ArrayList<>(current);
+            rest.addAll(waiting);
+            current = List.of();
+            waiting.clear();
+            cancelled = running;
+        }
+        if (cancelled != null) {
+            cancelled.dispose();
+        }
+        return rest;
+    }
+
+    /** Sends what can be sent. An answer that comes at once leads to another pass of the same call, not to a deeper one. */
+    private void advance() {
+        if (passes.getAndIncrement() != 0) {
+            return;
+        }
+        int seen = 1;
+        do {
+            Mono<Boolean> next = next();
+            if (next != null) {
+                start(next);
+            }
+            seen = passes.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void start(Mono<Boolean> next) {
+        Disposable started = next.subscribe(ignored -> {}, error -> released());
+        synchronized (this) {
+            if (busy) {
+                running = started;
+            }
+            if (closed) {
+                started.dispose();
+            }
+        }
+    }
+
+    private void released() {
+        synchronized (this) {
+            busy = false;
+        }
+        advance();
+    }
+
+    /** What is to be done; null if nothing is. */
+    private synchronized @Nullable Mono<Boolean> next() {
+        if (busy || closed || (current.isEmpty() && waiting.isEmpty())) {
+            return null;
+        }
+        if (current.isEmpty()) {
+            Duration wait = waitForMore();
+            busy = true;
+            if (!wait.isZero()) {
+                return Mono.delay(wait, timer).doOnNext(over -> released()).thenReturn(true);
+            }
+            take();
+        }
+        busy = true;
+        return send(current);
+    }
+
+    private Duration waitForMore() {
+        long limit = config.batchTime().toNanos();
+        long waited = System.nanoTime() - oldestNanos;
+        boolean full = waiting.size() >= batchSize || alone > 0;
+        return full || waited >= limit ? Duration.ZERO : Duration.ofNanos(Math.max(1, Math.min(limit - waited, POLL)));
+    }
+
+    private void take() {
+        int size = alone > 0 ? 1 : Math.min(batchSize, waiting.size());
+        alone = Math.max(0, alone - 1);
+        List<Delivery.Item> batch = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            batch.add(waiting.remove());
+        }
+        current = batch;
+        oldestNanos = System.nanoTime();
+        firstAttemptNanos = oldestNanos;
+        backoff.reset();
+    }
+
+    private Mono<Boolean> send(List<Delivery.Item> batch) {
+        return Mono.defer(() ->
+                        sink.send(batch.stream().map(Delivery.Item::record).toList()))
+                .switchIfEmpty(Mono.error(() -> new SinkException("the sink has not answered", true)))
+                .timeout(config.timeout(), timer)
+                .doOnNext(result -> answered(batch, result))
+                .onErrorResume(error -> failed(batch, error))
+                .thenReturn(true);
+    }
+
+    private void answered(List<Delivery.Item> batch, BatchResult result) {
+        Map<Integer, BatchResult.Refusal> refusals = new HashMap<>();
+        result.refusals().forEach(refusal -> refusals.put(refusal.index(), refusal));
+        List<Delivery.Item> again = new ArrayList<>();
+        String reason = "";
+        for (int i = 0; i < batch.size(); i++) {
+            BatchResult.Refusal refusal = refusals.get(i);
+            if (refusal == null) {
+                outcomes.succeeded(batch.get(i));
+            } else if (refusal.recoverable() && !isOver()) {
+                again.add(batch.get(i));
+                reason = refusal.reason();
+            } else {
+                outcomes.refused(batch.get(i), refusal.reason());
+            }
+        }
+        if (again.isEmpty()) {
+            outcomes.worked();
+            done(List.of());
+        } else {
+            outcomes.failed(reason, again.size());
+            if (again.size() < batch.size()) {
+                restarted();
+            }
+            later(again);
+        }
+    }
+
+    private Mono<BatchResult> failed(List<Delivery.Item> batch, Throwable error) {
+        boolean passes = !(error instanceof SinkException known) || known.isRecoverable();
+        String reason = reason(error);
+        if (passes && !isOver()) {
+            outcomes.failed(reason, batch.size());
+            later(batch);
+        } else if (!passes && batch.size() > 1) {
+            split(batch);
+        } else {
+            batch.forEach(item -> outcomes.refused(item, reason));
+            done(List.of());
+        }
+        return Mono.empty();
+    }
+
+    private String reason(Throwable error) {
+        if (error instanceof TimeoutException) {
+            return "no answer within " + config.timeout().toMillis() + " ms";
+        }
+        String message = error.getMessage();
+        return message == null ? error.getClass().getSimpleName() : message;
+    }
+
+    private synchronized boolean isOver() {
+        return !config.retryFor().isZero()
+                && System.nanoTime() - firstAttemptNanos >= config.retryFor().toNanos();
+    }
+
+    private synchronized void restarted() {
+        firstAttemptNanos = System.nanoTime(); // there was progress
+        backoff.reset();
+    }
+
+    /** Puts the rows of a refused batch back, to be sent one by one. */
+    private void split(List<Delivery.Item> batch) {
+        synchronized (this) {
+            if (!closed) {
+                for (int i = batch.size() - 1; i >= 0; i--) {
+                    waiting.addFirst(batch.get(i));
+                }
+                alone += batch.size();
+            }
+        }
+        done(List.of());
+    }
+
+    private void done(List<Delivery.Item> rest) {
+        synchronized (this) {
+            if (!closed) {
+                current = rest;
+            }
+            busy = false;
+            running = null;
+        }
+        advance();
+    }
+
+    private void later(List<Delivery.Item> batch) {
+        Duration delay;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            current = batch;
+            delay = backoff.next();
+        }
+        Disposable scheduled = timer.schedule(() -> done(batch), delay.toMillis(), TimeUnit.MILLISECONDS);
+        synchronized (this) {
+            if (closed) {
+                scheduled.dispose();
+            } else {
+                running = scheduled;
+            }
+        }
+    }
+}

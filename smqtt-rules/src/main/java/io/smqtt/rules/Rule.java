@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.RuleActionConfig;
+import io.smqtt.config.RuleConfig;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContext;
+import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.SinkPublisher;
+import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.rules.sql.RuleBudget;
+import io.smqtt.rules.sql.RuleProgram;
+import io.smqtt.rules.sql.RuleSql;
+import io.smqtt.rules.sql.RuleSqlException;
+import io.smqtt.spi.RuleStatus;
+import io.smqtt.thread.AnyThread;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A rule with its compiled statement and its sinks, checked before anything is started. */
+@AnyThread
+final class Rule {
+
+    private static final int LONGEST_NAMES = 120;
+
+    private final String name;
+    private final RuleConfig config;
+    private final RuleProgram program;
+    private final List<String> filters;
+    private final Map<String, Sink> sinks;
+    private volatile List<RuleAction> actions = List.of();
+    private volatile @Nullable DeadLetters deadLetters;
+
+    private Rule(String name, RuleConfig config, RuleProgram program, List<String> filters, Map<String, Sink> sinks) {
+        this.name = name;
+        this.config = config;
+        this.program = program;
+        this.filters = filters;
+        this.sinks = sinks;
+    }
+
+    /**
+     * Compiles the statement, and makes the sinks. Blocks.
+     *
+     * @param publisher publishes messages to the broker, once it runs
+     * @throws ConfigurationException if something cannot be used, with all problems
+     */
+    static Rule of(String name, RuleConfig config, Map<String, SinkFactory> types, SinkPublisher publisher) {
+        List<String> problems = new ArrayList<>();
+        String block = "rules." + name + ".";
+        RuleProgram program = null;
+        List<String> filters = List.of();
+        try {
+            program = RuleSql.compile(config.sql());
+            filters = RuleSources.filters(program.sources());
+        } catch (RuleSqlException e) {
+            problems.add(block + "sql has a mistake: " + e.text());
+        } catch (IllegalArgumentException e) {
+            problems.add(block + "sql " + e.getMessage());
+        }
+        Map<String, Sink> sinks = new LinkedHashMap<>();
+        config.actions().forEach((action, common) -> {
+            try {
+                sinks.put(action, sink(name, action, common, types, publisher));
+            } catch (ConfigurationException e) {
+                problems.addAll(e.problems());
+            }
+        });
+        if (program == null || !problems.isEmpty()) {
+            sinks.values().forEach(Sink::close);
+            throw new ConfigurationException(problems);
+        }
+        return new Rule(name, config, program, filters, sinks);
+    }
+
+    private static Sink sink(
+            String rule,
+            String action,
+            RuleActionConfig config,
+            Map<String, SinkFactory> types,
+            SinkPublisher publisher) {
+        String block = "rules." + rule + ".actions." + action + ".";
+        SinkFactory factory = types.get(config.type());
+        if (factory == null) {
+            throw new ConfigurationException(
+                    block + "type",
+                    "is " + config.type() + ", but the types that are present are " + String.join(", ", types.keySet())
+                            + "; others need their jar");
+        }
+        if (rule.length() + action.length() > LONGEST_NAMES) {
+            throw new ConfigurationException(
+                    block + "type", "is below names that have more than 120 characters together");
+        }
+        SinkSettings settings = SinkSettings.of(block, factory.settings(), config.settings());
+        return factory.open(new SinkContext(rule, action, config, settings, publisher));
+    }
+
+    String name() {
+        return name;
+    }
+
+    RuleConfig config() {
+        return config;
+    }
+
+    List<RuleAction> actions() {
+        return actions;
+    }
+
+    RuleStatus status() {
+        return new RuleStatus(
+                name,
+                config.sql(),
+                config.description(),
+                filters,
+                actions.stream().map(RuleAction::status).toList());
+    }
+
+    /** What rules need of the broker. */
+    record Surroundings(
+            BrokerModule.Core core,
+            RuleThreads threads,
+            RuleBudget budget,
+            SinkPublisher publisher,
+            String node,
+            boolean stored,
+            @Nullable Path folder,
+            boolean live) {
+
+        /** The same for rules that operators have made. */
+        Surroundings forOperators() {
+            return new Surroundings(core, threads, budget, publisher, node, stored, folder, true);
+        }
+    }
+
+    /** Subscribes all actions. Completes when all are subscribed; an error of one of them is logged, and it tries again. */
+    Mono<Void> open(Surroundings of) {
+        Path file = config.deadLetterFile();
+        if (file == null && of.folder() != null) {
+            file = of.folder().resolve(name + "-dead.jsonl");
+        }
+        DeadLetters letters = new DeadLetters(name, of.publisher(), file);
+        deadLetters = letters;
+        RuleAction.Shared shared = new RuleAction.Shared(
+                name,
+                program,
+                filters,
+                of.budget(),
+                of.core(),
+                of.threads(),
+                letters,
+                of.node(),
+                of.stored(),
+                of.live());
+        List<RuleAction> all = new ArrayList<>();
+        config.actions().forEach((action, common) -> {
+            Sink sink = sinks.get(action);
+            if (sink != null) {
+                all.add(new RuleAction(shared, action, common, sink));
+            }
+        });
+        actions = List.copyOf(all);
+        return Flux.fromIterable(all)
+                .flatMap(action -> action.open().onErrorResume(error -> Mono.empty()))
+                .then();
+    }
+
+    /** Begins to take messages. */
+    void begin() {
+        actions.forEach(RuleAction::begin);
+    }
+
+    /** Ends the rule. Blocks for some seconds at most. */
+    void close() {
+        List<RuleAction> running = actions;
+        if (running.isEmpty()) {
+            sinks.values().forEach(Sink::close);
+        }
+        running.forEach(RuleAction::close);
+        DeadLetters letters = deadLetters;
+        if (letters != null) {
+            letters.close();
+        }
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.ConsumerOptions;
+import io.smqtt.MessageFlux;
+import io.smqtt.ReceivedMessage;
+import io.smqtt.config.RuleActionConfig;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.log.Outage;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
+import io.smqtt.message.QoS;
+import io.smqtt.rules.sink.RuleTrail;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkRecord;
+import io.smqtt.rules.sql.RuleBudget;
+import io.smqtt.rules.sql.RuleInput;
+import io.smqtt.rules.sql.RuleOutcome;
+import io.smqtt.rules.sql.RuleProgram;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionContents;
+import io.smqtt.spi.RuleStatus;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * An action of a rule: a durable consumer that acknowledges a message when the sink has all rows of it. The queue of the consumer is the buffer of
+ * the action; it survives a crash of the process.
+ */
+@AnyThread
+final class RuleAction implements Lane.Outcomes {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RuleAction.class);
+    private static final Duration AGAIN = Duration.ofSeconds(5);
+    private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
+
+    /** How the consumers of rules of the configuration begin, and those of operators. */
+    static final String CONFIGURED = "rule:";
+
+    static final String LIVE = "live-rule:";
+
+    /** What the actions of a rule have in common. */
+    record Shared(
+            String rule,
+            RuleProgram program,
+            List<String> filters,
+            RuleBudget budget,
+            BrokerModule.Core core,
+            RuleThreads threads,
+            DeadLetters deadLetters,
+            String node,
+            boolean stored,
+            boolean live) {}
+
+    private final Shared shared;
+    private final String name;
+    private final RuleActionConfig config;
+    private final Sink sink;
+    private final RuleCounts counts = new RuleCounts();
+    private final List<Lane> lanes = new ArrayList<>();
+    private final Outage outage;
+    private volatile boolean began;
+    private volatile boolean stopped;
+    private volatile @Nullable String lastError;
+    private volatile boolean failing;
+    private volatile @Nullable Messages messages;
+
+    RuleAction(Shared shared, String name, RuleActionConfig config, Sink sink) {
+        this.shared = shared;
+        this.name = name;
+        this.config = config;
+        this.sink = sink;
+        this.outage = new Outage(
+                LOG, Level.WARN, "rule " + label() + ": the sink fails", "rule " + label() + ": the sink works again");
+        for (int i = 0; i < config.lanes(); i++) {
+            lanes.add(new Lane(sink, config, this));
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    String label() {
+        return shared.rule() + '/' + name;
+    }
+
+    RuleCounts counts() {
+        return counts;
+    }
+
+    RuleStatus.Action status() {
+        return new RuleStatus.Action(
+                name, config.type(), failing ? lastError : null, counts.snapshot(waiting(), queueDropped()));
+    }
+
+    /** Checks the sink: an empty text if it can be reached, otherwise the reason. */
+    Mono<String> probe() {
+        return sink.check()
+                .timeout(config.timeout())
+                .thenReturn("")
+                .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())));
+    }
+
+    /** The name of the durable consumer of an action. */
+    static String consumer(boolean live, String rule, String action) {
+        return (live ? LIVE : CONFIGURED) + rule + ':' + action;
+    }
+
+    private long waiting() {
+        Session session = session();
+        return session == null ? 0 : session.queuedCount();
+    }
+
+    private long queueDropped() {
+        Session session = session();
+        return session == null ? 0 : new SessionContents(session).dropped();
+    }
+
+    private @Nullable Session session() {
+        return shared.core()
+                .sessions()
+                .find(InProcess.PREFIX + InProcess.LOCAL + consumer(shared.live(), shared.rule(), name));
+    }
+
+    // --- the consumer
+
+    /** Subscribes: from the completion on, messages are queued. Nothing is taken from the queue before {@link #begin}. */
+    Mono<Void> open() {
+        Messages subscriber = new Messages();
+        messages = subscriber;
+        MessageFlux<ReceivedMessage> flux = shared.core().broker().receive(shared.filters(), options());
+        flux.subscribe(subscriber);
+        return flux.ready();
+    }
+
+    private ConsumerOptions options() {
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .qos(QoS.AT_LEAST_ONCE)
+                .retainHandling(ConsumerOptions.RetainHandling.DO_NOT_SEND)
+                .localOnly()
+                .label("rule " + label())
+                .window(config.inflight() + config.buffer())
+                .queue(config.maxQueuedMessages(), config.maxQueuedBytes())
+                .overflow(
+                        config.full() == RuleActionConfig.Full.DROP
+                                ? ConsumerOptions.Overflow.DROP
+                                : ConsumerOptions.Overflow.SLOW_PUBLISHERS);
+        return shared.stored() ? options.durable(consumer(shared.live(), shared.rule(), name)) : options;
+    }
+
+    /** Begins to take messages. */
+    void begin() {
+        began = true;
+        Messages subscriber = messages;
+        if (subscriber != null) {
+            subscriber.request(config.inflight());
+        }
+    }
+
+    /** Receives the messages of one subscription. */
+    private final class Messages extends BaseSubscriber<ReceivedMessage> {
+
+        @Override
+        protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+            if (began) {
+                request(config.inflight());
+            }
+        }
+
+        @Override
+        protected void hookOnNext(ReceivedMessage message) {
+            counts.received.increment();
+            String topic = message.message().topic().value();
+            shared.threads().execute(topic, worker -> evaluate(worker, message));
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            if (!stopped) {
+                LOG.warn("rule {}: its queue is not available, trying again: {}", label(), error.getMessage());
+                Schedulers.parallel()
+                        .schedule(
+                                RuleAction.this::openAgain,
+                                AGAIN.toMillis(),
+                                java.util.concurrent.TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    private void openAgain() {
+        if (!stopped) {
+            open().subscribe(ready -> {}, error -> LOG.debug("rule {}: no queue", label(), error));
+        }
+    }
+
+    // --- on a rule thread
+
+    private void evaluate(RuleThreads.Worker worker, ReceivedMessage received) {
+        if (stopped) {
+            return; // it stays in the queue
+        }
+        ApplicationMessage message = received.message();
+        if (RuleTrail.ends(message.properties(), shared.rule())) {
+            loops(message);
+            finish(received);
+            return;
+        }
+        RuleInput input = worker.input(message.id(), () -> input(message));
+        RuleOutcome outcome;
+        try {
+            outcome = shared.program().evaluate(input, shared.budget());
+        } catch (RuntimeException | StackOverflowError e) {
+            LOG.error("rule {}: a statement could not be evaluated", shared.rule(), e);
+            outcome = new RuleOutcome.Failed("an internal error");
+        }
+        if (outcome instanceof RuleOutcome.Rows rows) {
+            counts.matched();
+            queue(received, rows.rows());
+        } else if (outcome instanceof RuleOutcome.Failed failed) {
+            counts.failed.increment();
+            counts.matched();
+            bury(received, "SQL: " + failed.reason());
+        } else {
+            counts.noResult.increment();
+            finish(received);
+        }
+    }
+
+    private RuleInput input(ApplicationMessage message) {
+        return RuleSources.isEvent(message)
+                ? RuleSources.event(message)
+                : new MessageInput(shared.core(), shared.node(), message);
+    }
+
+    private void loops(ApplicationMessage message) {
+        counts.loops.increment();
+        if (LINES.allows(label())) {
+            LOG.warn(
+                    "rule {}: a message that goes in circles is left out, topic {}",
+                    label(),
+                    LogText.escape(message.topic().value()));
+        }
+    }
+
+    private void queue(ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
+        ApplicationMessage message = received.message();
+        Delivery delivery = new Delivery(received, rows.size());
+        int spread = RuleThreads.spread(message.topic().value()) >>> 8;
+        Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
+        for (Map<String, @Nullable Object> row : rows) {
+            lane.add(new Delivery.Item(new SinkRecord(row, message), delivery));
+        }
+    }
+
+    // --- outcomes of lanes
+
+    @Override
+    public void succeeded(Delivery.Item item) {
+        if (item.delivery().settle()) {
+            settled(item.delivery());
+        }
+    }
+
+    @Override
+    public void refused(Delivery.Item item, String reason) {
+        if (item.delivery().refuse(reason)) {
+            settled(item.delivery());
+        }
+    }
+
+    private void settled(Delivery delivery) {
+        String refusal = delivery.refusal();
+        if (refusal == null) {
+            counts.succeeded();
+            finish(delivery.message());
+        } else {
+            bury(delivery.message(), refusal);
+        }
+    }
+
+    @Override
+    public void failed(String reason, int rows) {
+        counts.retried.add(rows);
+        lastError = reason;
+        failing = true;
+        outage.failed(LogText.escape(reason));
+    }
+
+    @Override
+    public void worked() {
+        if (failing) {
+            failing = false;
+            outage.recovered();
+        }
+    }
+
+    private void bury(ReceivedMessage received, String reason) {
+        if (LINES.allows(label() + " dead letters")) {
+            LOG.warn(
+                    "rule {}: a message is given up, topic {}: {}",
+                    label(),
+                    LogText.escape(received.message().topic().value()),
+                    LogText.escape(reason));
+        }
+        shared.deadLetters()
+                .keep(name, received.message(), reason)
+                .subscribe(kept -> {}, error -> LOG.debug("rule {}: no dead letter", label(), error), () -> {
+                    counts.died();
+                    finish(received);
+                });
+    }
+
+    private void finish(ReceivedMessage received) {
+        received.acknowledge();
+        Messages subscriber = messages;
+        if (subscriber != null && !stopped) {
+            subscriber.request(1);
+        }
+    }
+
+    // --- the end
+
+    /** Ends the action; what is not acknowledged stays in the queue. Blocks for some seconds at most. */
+    void close() {
+        stopped = true;
+        Messages subscriber = messages;
+        if (subscriber != null) {
+            subscriber.cancel();
+        }
+        for (Lane lane : lanes) {
+            lane.close().stream()
+                    .map(Delivery.Item::delivery)
+                    .distinct()
+                    .filter(delivery -> delivery.message().qos() == QoS.AT_MOST_ONCE || !shared.stored())
+                    .forEach(delivery -> counts.lost());
+        }
+        sink.close();
+    }
+}

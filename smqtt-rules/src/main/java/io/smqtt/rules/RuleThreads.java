@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.config.RuleEngineConfig;
+import io.smqtt.rules.sql.RuleInput;
+import io.smqtt.thread.AnyThread;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The threads that evaluate statements. All messages of a topic use the same one, so that their order is kept. What waits for a thread is bounded by
+ * the messages that actions may have at the same time. A thread exists while there is work.
+ */
+@AnyThread
+final class RuleThreads {
+
+    private static final int CORES_PER_THREAD = 4;
+    private static final int IDLE_SECONDS = 30;
+    private static final int RECENT = 8;
+
+    private final List<Worker> workers = new ArrayList<>();
+
+    RuleThreads(RuleEngineConfig config) {
+        int threads = config.threads() > 0
+                ? config.threads()
+                : Math.max(1, Runtime.getRuntime().availableProcessors() / CORES_PER_THREAD);
+        for (int i = 0; i < threads; i++) {
+            workers.add(new Worker(i));
+        }
+    }
+
+    /** One thread, with the messages that it has read lately: a message for several actions is parsed once. */
+    static final class Worker {
+
+        private final ThreadPoolExecutor executor;
+        private final long[] ids = new long[RECENT]; // on the thread
+        private final RuleInput[] inputs = new RuleInput[RECENT]; // on the thread
+        private int next; // on the thread
+
+        private Worker(int number) {
+            executor = new ThreadPoolExecutor(
+                    1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> thread(task, number));
+            executor.allowCoreThreadTimeOut(true);
+        }
+
+        private static Thread thread(Runnable task, int number) {
+            Thread thread = new Thread(task, "smqtt-rule-" + number);
+            thread.setDaemon(true);
+            return thread;
+        }
+
+        /** The input of a message, on this thread: that of the action before, if it was for the same message. */
+        RuleInput input(long id, Supplier<RuleInput> made) {
+            for (int i = 0; i < RECENT; i++) {
+                if (ids[i] == id && inputs[i] != null) {
+                    return inputs[i];
+                }
+            }
+            RuleInput input = made.get();
+            ids[next] = id;
+            inputs[next] = input;
+            next = (next + 1) % RECENT;
+            return input;
+        }
+    }
+
+    /**
+     * Runs a task on the thread of a topic.
+     *
+     * @return false if the threads have ended
+     */
+    boolean execute(String topic, Consumer<Worker> task) {
+        Worker worker = workers.get(Math.floorMod(spread(topic), workers.size()));
+        try {
+            worker.executor.execute(() -> task.accept(worker));
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    /** A number for a topic, whose low bits depend on all characters. */
+    static int spread(String topic) {
+        int hash = topic.hashCode() * 0x9E3779B9;
+        return hash ^ (hash >>> 16);
+    }
+
+    void close() {
+        workers.forEach(worker -> worker.executor.shutdownNow());
+    }
+}

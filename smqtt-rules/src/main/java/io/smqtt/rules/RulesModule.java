@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.RuleEngineConfig;
+import io.smqtt.config.StorageConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
+import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sql.RuleBudget;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.RuleStatus;
+import io.smqtt.spi.Rules;
+import io.smqtt.thread.AnyThread;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The rules of one broker. */
+@AnyThread
+final class RulesModule implements BrokerModule, Rules {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RulesModule.class);
+    private static final String ALONE = "smqtt";
+    private static final String CONSUMERS = InProcess.PREFIX + InProcess.LOCAL + RuleAction.CONFIGURED;
+
+    private final BrokerConfig config;
+    private final List<Rule> rules;
+    private final LiveRules live;
+    private volatile @Nullable Core core;
+    private volatile @Nullable RuleThreads threads;
+    private volatile Rule.@Nullable Surroundings around;
+
+    private RulesModule(BrokerConfig config) {
+        this.config = config;
+        Map<String, SinkFactory> types = SinkTypes.find();
+        List<Rule> made = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        config.rules().forEach((name, rule) -> {
+            try {
+                made.add(Rule.of(name, rule, types, this::publish));
+            } catch (ConfigurationException e) {
+                problems.addAll(e.problems());
+            }
+        });
+        if (!problems.isEmpty()) {
+            made.forEach(Rule::close);
+            throw new ConfigurationException(problems);
+        }
+        rules = List.copyOf(made);
+        live = new LiveRules(config.rules().keySet(), types, this::publish);
+    }
+
+    /** Compiles statements and reads files. Blocks; reports all problems at once. */
+    static RulesModule of(BrokerConfig config) {
+        return new RulesModule(config);
+    }
+
+    private Mono<Void> publish(ApplicationMessage message) {
+        Core running = core;
+        return running == null
+                ? Mono.error(new IllegalStateException("the broker does not run"))
+                : running.broker().publish(message).then();
+    }
+
+    @Override
+    public String configurationKey() {
+        return "rules";
+    }
+
+    @Override
+    public Mono<Void> start(Core started) {
+        core = started;
+        boolean stored = config.storage().kind() != StorageConfig.Kind.MEMORY;
+        if (!stored && !rules.isEmpty()) {
+            LOG.warn("rules: without a store what waits for actions is lost with the process");
+        }
+        RuleThreads workers = new RuleThreads(config.ruleEngine());
+        threads = workers;
+        Supplier<ClusterStatus> cluster = started.cluster();
+        Rule.Surroundings surroundings = new Rule.Surroundings(
+                started,
+                workers,
+                budget(config.ruleEngine()),
+                this::publish,
+                cluster == null ? ALONE : cluster.get().self().nodeId(),
+                stored,
+                stored ? folder(config.storage()) : null,
+                false);
+        around = surroundings;
+        endFormer(started);
+        return Flux.fromIterable(rules).flatMap(rule -> rule.open(surroundings)).then();
+    }
+
+    private static Path folder(StorageConfig storage) {
+        return storage.dir().resolve("rules");
+    }
+
+    /** Ends the queues of actions that are no longer configured: nothing else would ever empty them. */
+    private void endFormer(Core started) {
+        for (Session session : started.sessions().all()) {
+            String id = session.id();
+            if (id.startsWith(CONSUMERS) && rules.stream().noneMatch(rule -> owns(rule, id))) {
+                String consumer = id.substring(InProcess.PREFIX.length() + InProcess.LOCAL.length());
+                LOG.warn(
+                        "{} is no longer configured: {} messages for it are discarded",
+                        LogText.escape(consumer),
+                        session.queuedCount());
+                session.execute(() -> session.terminate(io.smqtt.message.ReasonCode.ADMINISTRATIVE_ACTION));
+            }
+        }
+    }
+
+    private static boolean owns(Rule rule, String id) {
+        return rule.config().actions().keySet().stream()
+                .anyMatch(action -> id.equals(
+                        InProcess.PREFIX + InProcess.LOCAL + RuleAction.consumer(false, rule.name(), action)));
+    }
+
+    @Override
+    public void listening() {
+        rules.forEach(Rule::begin);
+        Rule.Surroundings of = around;
+        if (of != null) {
+            live.begin(of.forOperators());
+        }
+    }
+
+    @Override
+    public Rules rules() {
+        return this;
+    }
+
+    @Override
+    public List<RuleStatus> status() {
+        return Stream.concat(rules.stream(), live.all().stream())
+                .map(Rule::status)
+                .toList();
+    }
+
+    @Override
+    public Mono<String> probe(String rule, String action) {
+        return Flux.fromStream(() -> Stream.concat(rules.stream(), live.all().stream()))
+                .filter(each -> each.name().equals(rule))
+                .flatMapIterable(Rule::actions)
+                .filter(each -> each.name().equals(action))
+                .next()
+                .flatMap(RuleAction::probe);
+    }
+
+    @Override
+    public Mono<List<String>> check(String name, Map<String, String> keys) {
+        return live.check(name, keys);
+    }
+
+    @Override
+    public Mono<Void> put(String name, Map<String, String> keys) {
+        return live.put(name, keys);
+    }
+
+    @Override
+    public Mono<Void> remove(String name) {
+        return live.remove(name);
+    }
+
+    @Override
+    public Mono<Trial> test(String sql, Map<String, ? extends @Nullable Object> fields) {
+        return Mono.fromCallable(() -> RuleTrial.of(sql, fields, budget(config.ruleEngine())))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private static RuleBudget budget(RuleEngineConfig engine) {
+        return new RuleBudget(engine.maxSteps(), engine.maxResultBytes());
+    }
+
+    List<Rule> all() {
+        return rules;
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.<Void>fromRunnable(this::close).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /** Ends all rules. Blocks. */
+    void close() {
+        rules.forEach(Rule::close);
+        live.close();
+        RuleThreads workers = threads;
+        if (workers != null) {
+            workers.close();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.ModuleProvider;
+import io.smqtt.config.BrokerConfig;
+import java.util.function.Consumer;
+
+/** Adds rules to a broker: those of {@code rules}, and with a management port those that operators make. */
+public final class RulesProvider implements ModuleProvider {
+
+    /** Creates the provider, for {@link java.util.ServiceLoader}. */
+    public RulesProvider() {}
+
+    @Override
+    public String name() {
+        return "smqtt-rules";
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.HOST;
+    }
+
+    @Override
+    public boolean isWanted(BrokerConfig config) {
+        return !config.rules().isEmpty() || config.management().enabled();
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config) {
+        RulesModule module = RulesModule.of(config);
+        return builder -> builder.module(module);
+    }
+
+    @Override
+    public void check(BrokerConfig config) {
+        RulesModule.of(config).close();
+    }
+}

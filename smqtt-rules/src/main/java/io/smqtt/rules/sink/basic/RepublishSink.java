@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.sink.basic;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Payload;
+import io.smqtt.message.PublishProperties;
+import io.smqtt.message.QoS;
+import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.BatchResult.Refusal;
+import io.smqtt.rules.sink.RowTemplate;
+import io.smqtt.rules.sink.RowText;
+import io.smqtt.rules.sink.RuleTrail;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContext;
+import io.smqtt.rules.sink.SinkRecord;
+import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.InvalidTopicException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Publishes rows to the same broker. */
+@AnyThread
+final class RepublishSink implements Sink {
+
+    private final SinkContext context;
+    private final RowTemplate topic;
+    private final @Nullable RowTemplate payload;
+    private final RowTemplate qos;
+    private final RowTemplate retain;
+    private final Map<String, RowTemplate> properties;
+
+    RepublishSink(SinkContext context) {
+        SinkSettings settings = context.settings();
+        this.context = context;
+        this.topic = RowTemplate.parse(settings.text(RepublishSinkFactory.TOPIC));
+        this.payload = settings.templateOrNull(RepublishSinkFactory.PAYLOAD);
+        this.qos = RowTemplate.parse(settings.text(RepublishSinkFactory.QOS));
+        this.retain = RowTemplate.parse(settings.text(RepublishSinkFactory.RETAIN));
+        this.properties = settings.templates(RepublishSinkFactory.PROPERTIES);
+        if (qos.isFixed() && qosOf(Map.of()) == null) {
+            throw settings.problem(RepublishSinkFactory.QOS, "must be 0, 1, 2 or a placeholder");
+        }
+        if (retain.isFixed() && !List.of("true", "false").contains(retain.text(Map.of()))) {
+            throw settings.problem(RepublishSinkFactory.RETAIN, "must be true, false or a placeholder");
+        }
+    }
+
+    @Override
+    public Mono<BatchResult> send(List<SinkRecord> batch) {
+        return Flux.range(0, batch.size())
+                .flatMapSequential(index -> publish(index, batch.get(index)), batch.size())
+                .sort(Comparator.comparingInt(Refusal::index))
+                .collectList()
+                .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
+    }
+
+    private Mono<Refusal> publish(int index, SinkRecord record) {
+        try {
+            return context.publisher()
+                    .publish(message(record))
+                    .then(Mono.<Refusal>empty())
+                    .onErrorResume(error ->
+                            Mono.just(new Refusal(index, "the broker did not take it: " + error.getMessage(), true)));
+        } catch (InvalidTopicException e) {
+            return Mono.just(new Refusal(index, "the topic is not valid", false));
+        } catch (IllegalArgumentException e) {
+            return Mono.just(new Refusal(index, String.valueOf(e.getMessage()), false));
+        }
+    }
+
+    private ApplicationMessage message(SinkRecord record) {
+        Map<String, @Nullable Object> row = record.row();
+        QoS level = qosOf(row);
+        if (level == null) {
+            throw new IllegalArgumentException("the QoS is not 0, 1 or 2");
+        }
+        Object value = payload == null ? null : payload.value(row);
+        PublishProperties.Builder given = PublishProperties.builder();
+        properties.forEach((name, template) -> given.userProperty(name, template.text(row)));
+        return ApplicationMessage.builder(topic.text(row))
+                .payload(
+                        payload == null
+                                ? Payload.of(RowText.json(row))
+                                : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)))
+                .qos(level)
+                .retain(isTrue(retain.text(row)))
+                .properties(RuleTrail.add(given.build(), record.origin().properties(), context.rule()))
+                .build();
+    }
+
+    private @Nullable QoS qosOf(Map<String, @Nullable Object> row) {
+        return switch (qos.text(row)) {
+            case "0" -> QoS.AT_MOST_ONCE;
+            case "1" -> QoS.AT_LEAST_ONCE;
+            case "2" -> QoS.EXACTLY_ONCE;
+            default -> null;
+        };
+    }
+
+    private static boolean isTrue(String text) {
+        return text.equals("true") || text.equals("1");
+    }
+
+    @Override
+    public Mono<Void> check() {
+        return Mono.empty();
+    }
+
+    @Override
+    public void close() {}
+}

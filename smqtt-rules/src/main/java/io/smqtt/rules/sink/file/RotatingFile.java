@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.sink.file;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file of lines that is renamed when it is full: {@code name.1} is the latest of the former ones, the oldest is removed. Whole lines only: what a
+ * failed write or a crash has left of a line is cut off. Blocks; one thread at a time.
+ */
+public final class RotatingFile implements AutoCloseable {
+
+    private static final int CHUNK = 65_536;
+
+    private final Path file;
+    private final long maxBytes;
+    private final int former;
+    private final boolean gzip;
+    private final boolean sync;
+    private @Nullable FileChannel channel;
+    private long size;
+
+    /**
+     * Creates a file, which is opened by the first write.
+     *
+     * @param file its path; the folder is created
+     * @param maxBytes the size at which it is renamed
+     * @param former how many former files are kept, at least 0
+     * @param gzip whether they are compressed
+     * @param sync whether a write waits until the lines are on stable storage
+     */
+    public RotatingFile(Path file, long maxBytes, int former, boolean gzip, boolean sync) {
+        this.file = file.toAbsolutePath();
+        this.maxBytes = maxBytes;
+        this.former = former;
+        this.gzip = gzip;
+        this.sync = sync;
+    }
+
+    /**
+     * Appends lines, all or none of them.
+     *
+     * @param lines the bytes, with a line feed at the end of each line
+     * @throws IOException if they could not be written; the file is as before
+     */
+    public synchronized void append(byte[] lines) throws IOException {
+        FileChannel open = open();
+        if (size > 0 && size + lines.length > maxBytes) {
+            rotate();
+            open = open();
+        }
+        try {
+            ByteBuffer rest = ByteBuffer.wrap(lines);
+            while (rest.hasRemaining()) {
+                open.write(rest);
+            }
+            if (sync) {
+                open.force(false);
+            }
+            size += lines.length;
+        } catch (IOException e) {
+            undo(open);
+            throw e;
+        }
+    }
+
+    private void undo(FileChannel open) {
+        try {
+            open.truncate(size);
+        } catch (IOException e) {
+            close(); // the next write opens it again, and cuts off the rest of the line
+        }
+    }
+
+    /**
+     * Opens the file, so that problems show before the first write.
+     *
+     * @throws IOException if it cannot be written
+     */
+    public synchronized void check() throws IOException {
+        open();
+    }
+
+    private FileChannel open() throws IOException {
+        FileChannel present = channel;
+        if (present != null && Files.exists(file)) {
+            return present;
+        }
+        close(); // somebody has moved the file
+        Path folder = file.getParent();
+        if (folder != null) {
+            Files.createDirectories(folder);
+        }
+        FileChannel opened =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            size = endOfLines(opened);
+            opened.truncate(size);
+            opened.position(size);
+        } catch (IOException e) {
+            opened.close();
+            throw e;
+        }
+        channel = opened;
+        return opened;
+    }
+
+    /** The length up to the last line feed. */
+    private static long endOfLines(FileChannel opened) throws IOException {
+        long end = opened.size();
+        ByteBuffer chunk = ByteBuffer.allocate(CHUNK);
+        while (end > 0) {
+            long start = Math.max(0, end - CHUNK);
+            chunk.clear().limit((int) (end - start));
+            while (chunk.hasRemaining() && opened.read(chunk, start + chunk.position()) >= 0) {
+                continue; // until the chunk is complete
+            }
+            for (int i = chunk.position() - 1; i >= 0; i--) {
+                if (chunk.get(i) == '\n') {
+                    return start + i + 1;
+                }
+            }
+            end = start;
+        }
+        return 0;
+    }
+
+    private void rotate() throws IOException {
+        close();
+        if (former == 0) {
+            Files.deleteIfExists(file);
+            return;
+        }
+        Files.deleteIfExists(numbered(former));
+        for (int i = former - 1; i >= 1; i--) {
+            if (Files.exists(numbered(i))) {
+                Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        if (gzip) {
+            compress(numbered(1));
+        } else {
+            Files.move(file, numbered(1), StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
+    private void compress(Path target) throws IOException {
+        Path partly = target.resolveSibling(target.getFileName() + ".tmp");
+        try (InputStream in = Files.newInputStream(file);
+                OutputStream out = new GZIPOutputStream(Files.newOutputStream(partly), CHUNK)) {
+            in.transferTo(out);
+        }
+        Files.move(partly, target, StandardCopyOption.REPLACE_EXISTING);
+        Files.delete(file);
+    }
+
+    private Path numbered(int number) {
+        return file.resolveSibling(file.getFileName() + "." + number + (gzip ? ".gz" : ""));
+    }
+
+    /** Closes the file. A later write opens it again. */
+    @Override
+    public synchronized void close() {
+        FileChannel open = channel;
+        channel = null;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                return; // what was acknowledged has been written
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What an action of a rule writes to: the interfaces that sinks implement, with the values and templates that they use. */
+@NullMarked
+package io.smqtt.rules.sink;
+
+import org.jspecify.annotations.NullMarked;

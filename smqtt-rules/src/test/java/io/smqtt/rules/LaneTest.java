@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.RuleActionConfig;
+import io.smqtt.config.RuleActionConfigBuilder;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.BatchResult.Refusal;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkException;
+import io.smqtt.rules.sink.SinkRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class LaneTest {
+
+    private final List<String> batches = new CopyOnWriteArrayList<>();
+    private final List<String> settled = new CopyOnWriteArrayList<>();
+    private final List<String> refused = new CopyOnWriteArrayList<>();
+    private final List<String> failures = new CopyOnWriteArrayList<>();
+
+    private Lane lane(Function<List<Integer>, Mono<BatchResult>> answer, RuleActionConfigBuilder config) {
+        Sink sink = new Sink() {
+            @Override
+            public Mono<BatchResult> send(List<SinkRecord> batch) {
+                List<Integer> numbers = batch.stream().map(LaneTest::number).toList();
+                batches.add(numbers.toString());
+                return answer.apply(numbers);
+            }
+
+            @Override
+            public Mono<Void> check() {
+                return Mono.empty();
+            }
+
+            @Override
+            public void close() {}
+        };
+        return new Lane(sink, config.build(), new Lane.Outcomes() {
+            @Override
+            public void succeeded(Delivery.Item item) {
+                settled.add(String.valueOf(number(item.record())));
+            }
+
+            @Override
+            public void refused(Delivery.Item item, String reason) {
+                refused.add(number(item.record()) + " " + reason);
+            }
+
+            @Override
+            public void failed(String reason, int rows) {
+                failures.add(rows + " " + reason);
+            }
+
+            @Override
+            public void worked() {}
+        });
+    }
+
+    private static RuleActionConfigBuilder config() {
+        return RuleActionConfig.builder("test")
+                .batchSize(3)
+                .minDelay(Duration.ofMillis(1))
+                .maxDelay(Duration.ofMillis(5))
+                .timeout(Duration.ofMillis(200));
+    }
+
+    private static Integer number(SinkRecord record) {
+        return (Integer) record.row().get("n");
+    }
+
+    private static void add(Lane lane, int from, int to) {
+        ApplicationMessage message = ApplicationMessage.builder("t").build();
+        for (int i = from; i <= to; i++) {
+            lane.add(new Delivery.Item(new SinkRecord(Map.of("n", i), message), new Delivery(null, 1)));
+        }
+    }
+
+    private static List<String> numbers(int from, int to) {
+        List<String> numbers = new ArrayList<>();
+        for (int i = from; i <= to; i++) {
+            numbers.add(String.valueOf(i));
+        }
+        return numbers;
+    }
+
+    @Test
+    void answersThatComeAtOnceDoNotDeepenTheStack() {
+        Lane lane = lane(numbers -> Mono.just(BatchResult.DONE), config());
+
+        add(lane, 1, 50_000);
+
+        assertThat(settled).hasSize(50_000).startsWith("1", "2", "3").endsWith("50000");
+    }
+
+    @Test
+    void batchWaitsForTheOneBeforeAndIsFullThen() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> answers = new CopyOnWriteArrayList<>();
+        Lane lane = lane(numbers -> Mono.create(answers::add), config().timeout(Duration.ofSeconds(30)));
+
+        add(lane, 1, 5);
+        answers.get(0).success(BatchResult.DONE);
+        answers.get(1).success(BatchResult.DONE);
+        answers.get(2).success(BatchResult.DONE);
+
+        assertThat(batches).containsExactly("[1]", "[2, 3, 4]", "[5]");
+        assertThat(settled).isEqualTo(numbers(1, 5));
+    }
+
+    @Test
+    void batchWaitsForMoreRowsUntilItsTimeIsOver() {
+        Lane lane = lane(numbers -> Mono.just(BatchResult.DONE), config().batchTime(Duration.ofMillis(50)));
+
+        add(lane, 1, 2);
+
+        assertThat(batches).isEmpty();
+        await().untilAsserted(() -> assertThat(batches).containsExactly("[1, 2]"));
+    }
+
+    @Test
+    void failedBatchIsSentAgainBeforeAllOthers() {
+        Lane lane = lane(
+                numbers ->
+                        batches.size() < 4 ? Mono.error(new SinkException("down", true)) : Mono.just(BatchResult.DONE),
+                config());
+
+        add(lane, 1, 4);
+
+        await().untilAsserted(() -> assertThat(settled).isEqualTo(numbers(1, 4)));
+        assertThat(batches).containsExactly("[1]", "[1]", "[1]", "[1]", "[2, 3, 4]");
+        assertThat(failures).containsOnly("1 down").hasSize(3);
+    }
+
+    @Test
+    void missingAnswerIsAFailure() {
+        Lane lane = lane(numbers -> batches.size() == 1 ? Mono.never() : Mono.just(BatchResult.DONE), config());
+
+        add(lane, 1, 1);
+
+        await().untilAsserted(() -> assertThat(settled).containsExactly("1"));
+        assertThat(failures).containsExactly("1 no answer within 200 ms");
+    }
+
+    @Test
+    void onlyTheRowThatIsRefusedIsGivenUp() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> first = new CopyOnWriteArrayList<>();
+        Lane lane = lane(
+                numbers -> numbers.equals(List.of(1))
+                        ? Mono.create(first::add)
+                        : numbers.contains(3)
+                                ? Mono.error(new SinkException("not that one", false))
+                                : Mono.just(BatchResult.DONE),
+                config().timeout(Duration.ofSeconds(30)));
+
+        add(lane, 1, 7);
+        first.get(0).success(BatchResult.DONE);
+
+        assertThat(refused).containsExactly("3 not that one");
+        assertThat(settled).containsExactly("1", "2", "4", "5", "6", "7");
+        assertThat(batches).containsExactly("[1]", "[2, 3, 4]", "[2]", "[3]", "[4]", "[5, 6, 7]");
+    }
+
+    @Test
+    void rowsThatFailedInABatchAreSentAgain() {
+        Lane lane = lane(
+                numbers -> numbers.equals(List.of(2, 3, 4))
+                        ? Mono.just(
+                                new BatchResult(List.of(new Refusal(1, "later", true), new Refusal(2, "never", false))))
+                        : Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(20)),
+                config());
+
+        add(lane, 1, 4);
+
+        await().untilAsserted(() -> assertThat(settled).containsExactly("1", "2", "3"));
+        assertThat(refused).containsExactly("4 never");
+        assertThat(batches).containsExactly("[1]", "[2, 3, 4]", "[3]");
+    }
+
+    @Test
+    void rowsAreGivenUpWhenTheTimeForAttemptsIsOver() {
+        Lane lane = lane(
+                numbers -> Mono.error(new IllegalStateException("down")), config().retryFor(Duration.ofMillis(30)));
+
+        add(lane, 1, 1);
+
+        await().untilAsserted(() -> assertThat(refused).containsExactly("1 down"));
+        assertThat(failures).isNotEmpty();
+    }
+
+    @Test
+    void closedLaneGivesBackWhatIsNotSettled() {
+        Lane lane = lane(numbers -> Mono.never(), config().timeout(Duration.ofSeconds(30)));
+        add(lane, 1, 5);
+
+        List<Delivery.Item> rest = lane.close();
+        add(lane, 6, 6);
+
+        assertThat(rest).extracting(item -> number(item.record())).containsExactly(1, 2, 3, 4, 5);
+        assertThat(batches).containsExactly("[1]");
+    }
+
+    @Test
+    void timesBetweenAttemptsGrowAndStayInTheirBounds() {
+        Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(2), new java.util.Random(7));
+        List<Duration> times = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            times.add(backoff.next());
+        }
+
+        assertThat(times).allMatch(time -> time.toMillis() >= 100 && time.toMillis() <= 2_000);
+        assertThat(times.get(0)).isLessThanOrEqualTo(Duration.ofMillis(300));
+        assertThat(times.stream().distinct().count()).isGreaterThan(50);
+        backoff.reset();
+        assertThat(backoff.next()).isLessThanOrEqualTo(Duration.ofMillis(300));
+    }
+}

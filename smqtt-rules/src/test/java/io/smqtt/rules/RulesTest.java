@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.RuleActionConfig;
+import io.smqtt.config.RuleConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.RuleStatus;
+import io.smqtt.spi.Rules;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Rules of a broker in memory. */
+class RulesTest {
+
+    private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+    private static final Path FOLDER = folder();
+
+    private RulesModule module;
+
+    @RegisterExtension
+    private final BrokerExtension broker = new BrokerExtension(config -> config.rules(rules()), parts -> {
+        module = RulesModule.of(BrokerConfig.builder().rules(rules()).build());
+        return parts.module(module);
+    });
+
+    private static Path folder() {
+        try {
+            return Files.createTempDirectory("smqtt-rules");
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    private static RuleActionConfig action(String type, String... pairs) {
+        Map<String, ConfigValue> settings = new LinkedHashMap<>();
+        for (int i = 0; i < pairs.length; i += 2) {
+            settings.put(pairs[i], new ConfigValue(pairs[i + 1], "test", FOLDER));
+        }
+        return RuleActionConfig.builder(type).settings(settings).build();
+    }
+
+    private static Map<String, RuleConfig> rules() {
+        Map<String, RuleConfig> rules = new LinkedHashMap<>();
+        rules.put(
+                "hot",
+                RuleConfig.builder(
+                                "SELECT payload.t AS t, clientid, qos FROM \"sensors/#\", \"sensors/a\" WHERE payload.t > 20")
+                        .actions(Map.of(
+                                "alarm",
+                                action(
+                                        "republish",
+                                        "topic",
+                                        "alarms/${clientid}",
+                                        "payload",
+                                        "${t} C",
+                                        "qos",
+                                        "${qos}"),
+                                "log",
+                                action("file", "path", "hot.jsonl")))
+                        .build());
+        rules.put(
+                "circle",
+                RuleConfig.builder("SELECT * FROM \"circle/#\"")
+                        .actions(Map.of("again", action("republish", "topic", "circle/next", "qos", "1")))
+                        .build());
+        rules.put(
+                "wrong",
+                RuleConfig.builder("SELECT payload.topic AS topic FROM \"wrong\"")
+                        .actions(Map.of("out", action("republish", "topic", "${topic}")))
+                        .deadLetterFile(FOLDER.resolve("dead.jsonl"))
+                        .build());
+        rules.put(
+                "events",
+                RuleConfig.builder(
+                                "SELECT clientid, event FROM \"$events/client_connected\" WHERE clientid = 'newcomer'")
+                        .actions(Map.of("out", action("republish", "topic", "events")))
+                        .build());
+        return rules;
+    }
+
+    private RuleCounts counts(String rule, String action) {
+        return module.all().stream()
+                .filter(each -> each.name().equals(rule))
+                .flatMap(each -> each.actions().stream())
+                .filter(each -> each.name().equals(action))
+                .findFirst()
+                .orElseThrow()
+                .counts();
+    }
+
+    private static void assertAccountCloses(RuleCounts counts) {
+        await().untilAsserted(() -> assertThat(counts.matched.sum())
+                .isEqualTo(counts.success.sum() + counts.dead.sum() + counts.queued.sum() + counts.dropped.sum()));
+        assertThat(counts.received.sum()).isEqualTo(counts.matched.sum() + counts.noResult.sum() + counts.loops.sum());
+    }
+
+    @Test
+    void messagesThatMatchReachAllActionsOnceAndInOrder() throws IOException {
+        try (RawClient subscriber = broker.client(V5, "subscriber");
+                RawClient publisher = broker.client(V5, "device")) {
+            subscriber.subscribe("alarms/#", 1);
+            for (int i = 0; i < 60; i++) {
+                publisher.publish("sensors/a", "{\"t\": " + i + "}", i % 2);
+            }
+            for (int i = 21; i < 60; i++) {
+                subscriber.expectPublish("alarms/device", i + " C");
+            }
+            subscriber.expectNothing();
+        }
+        RuleCounts alarm = counts("hot", "alarm");
+        await().untilAsserted(() -> assertThat(alarm.success.sum()).isEqualTo(39));
+        assertAccountCloses(alarm);
+        assertThat(alarm.noResult.sum()).isEqualTo(21);
+        await().untilAsserted(
+                        () -> assertThat(counts("hot", "log").success.sum()).isEqualTo(39));
+        List<String> lines = Files.readAllLines(FOLDER.resolve("hot.jsonl"));
+        assertThat(lines.subList(lines.size() - 39, lines.size()))
+                .containsExactlyElementsOf(IntStream.range(21, 60)
+                        .mapToObj(i -> "{\"t\":" + i + ",\"clientid\":\"device\",\"qos\":" + i % 2 + "}")
+                        .toList());
+    }
+
+    @Test
+    void messageThatGoesInCirclesIsLeftOut() {
+        try (RawClient subscriber = broker.client(V5, "subscriber");
+                RawClient publisher = broker.client(V5, "device")) {
+            subscriber.subscribe("circle/#", 0);
+            publisher.publish("circle/first", "x", 1);
+            subscriber.expectPublish("circle/first", "x");
+            ReceivedPacket second = subscriber.receive();
+            assertThat(second.topic()).isEqualTo("circle/next");
+            subscriber.expectNothing();
+        }
+        RuleCounts counts = counts("circle", "again");
+        await().untilAsserted(() -> assertThat(counts.loops.sum()).isEqualTo(1));
+        assertThat(counts.success.sum()).isEqualTo(1);
+        assertAccountCloses(counts);
+    }
+
+    @Test
+    void messageThatTheSinkRefusesIsADeadLetterAndTheRestFlows() throws IOException {
+        try (RawClient subscriber = broker.client(V5, "subscriber");
+                RawClient publisher = broker.client(V5, "device")) {
+            subscriber.subscribe("right/#", 0);
+            subscriber.subscribe("$rule/dead/wrong", 0);
+            publisher.publish("wrong", "{\"topic\": \"right/1\"}", 1);
+            publisher.publish("wrong", "{\"topic\": \"right/+\"}", 1);
+            publisher.publish("wrong", "{\"topic\": \"right/2\"}", 1);
+            List<String> topics = List.of(
+                    subscriber.receive().topic(),
+                    subscriber.receive().topic(),
+                    subscriber.receive().topic());
+            assertThat(topics).containsExactlyInAnyOrder("right/1", "right/2", "$rule/dead/wrong");
+        }
+        RuleCounts counts = counts("wrong", "out");
+        await().untilAsserted(() -> assertThat(counts.success.sum()).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(counts.dead.sum()).isEqualTo(1));
+        assertAccountCloses(counts);
+        assertThat(Files.readAllLines(FOLDER.resolve("dead.jsonl")))
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("\"reason\":\"the topic is not valid\"", "\"topic\":\"wrong\"", "\"clientid\":\"device\"");
+    }
+
+    @Test
+    void operatorsSeeTheRulesAndProbeTheirSinks() {
+        assertThat(module.status())
+                .extracting(RuleStatus::name, rule -> rule.actions().size())
+                .containsExactly(tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1));
+        assertThat(module.probe("hot", "log").block()).isEmpty();
+        assertThat(module.probe("hot", "none").block()).isNull();
+    }
+
+    @Test
+    void operatorsAddReplaceAndEndRules() {
+        Map<String, String> keys = new LinkedHashMap<>(Map.of(
+                "sql",
+                "SELECT topic FROM \"live/#\"",
+                "actions.out.type",
+                "republish",
+                "actions.out.topic",
+                "first",
+                "actions.out.payload",
+                "${topic}"));
+        assertThat(module.check("live", keys).block()).isEmpty();
+        module.put("live", keys).block();
+        try (RawClient client = broker.client(V5, "subscriber")) {
+            client.subscribe("first", 0);
+            client.subscribe("second", 0);
+            client.publish("live/1", "", 1);
+            client.expectPublish("first", "live/1");
+            keys.put("actions.out.topic", "second");
+            module.put("live", keys).block();
+            client.publish("live/2", "", 1);
+            client.expectPublish("second", "live/2");
+            module.remove("live").block();
+            client.publish("live/3", "", 1);
+            client.expectNothing();
+        }
+        assertThat(module.status()).noneMatch(rule -> rule.name().equals("live"));
+    }
+
+    @Test
+    void ruleOfAnOperatorIsCheckedAndHidesNoneOfTheConfiguration() {
+        assertThat(module.check("live", Map.of("sql", "SELECT")).block())
+                .singleElement()
+                .asString()
+                .contains("rules.live.sql has a mistake: line 1, column ");
+        assertThat(module.check("live", Map.of("sql", "SELECT * FROM \"a\"", "colour", "red"))
+                        .block())
+                .hasSize(1);
+        assertThat(module.check("hot", Map.of("sql", "SELECT * FROM \"a\"")).block())
+                .containsExactly("rules.hot is in the configuration, and cannot be changed");
+        assertThat(module.check("off", Map.of("sql", "SELECT * FROM \"a\"", "enabled", "false"))
+                        .block())
+                .isEmpty();
+    }
+
+    @Test
+    void statementsAreTriedOut() {
+        Rules.Trial selected = module.test(
+                        "SELECT payload.t AS t FROM \"a\" WHERE payload.t > 1", Map.of("payload", "{\"t\": 2}"))
+                .block();
+        assertThat(selected.rows()).isEqualTo(List.of(Map.of("t", 2L)));
+        assertThat(selected.clauses())
+                .extracting(clause -> clause.get("clause"))
+                .contains("WHERE", "SELECT");
+        Rules.Trial not =
+                module.test("SELECT * FROM \"a\" WHERE false", Map.of()).block();
+        assertThat(not.problem()).isEqualTo("SQL Not Match");
+        assertThat(not.isMistake()).isFalse();
+        assertThat(module.test("SELECT", Map.of()).block().isMistake()).isTrue();
+    }
+
+    @Test
+    void eventsAreSources() {
+        try (RawClient subscriber = broker.client(V5, "subscriber")) {
+            subscriber.subscribe("events", 0);
+            try (RawClient newcomer = broker.client(V5, "newcomer")) {
+                subscriber.expectPublish("events", "{\"clientid\":\"newcomer\",\"event\":\"client.connected\"}");
+                assertThat(newcomer.version()).isEqualTo(V5);
+            }
+        }
+    }
+
+    @Test
+    void problemsAreReportedTogetherBeforeTheStart() {
+        Map<String, RuleConfig> rules = Map.of(
+                "one",
+                RuleConfig.builder("SELECT FROM \"a\"")
+                        .actions(Map.of("x", action("nothing")))
+                        .build(),
+                "two",
+                RuleConfig.builder("SELECT * FROM \"$events/message_acked\"")
+                        .actions(Map.of("y", action("file")))
+                        .build());
+
+        assertThatThrownBy(
+                        () -> RulesModule.of(BrokerConfig.builder().rules(rules).build()))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        error -> assertThat(error.problems())
+                                .hasSize(4)
+                                .anyMatch(problem -> problem.startsWith("rules.one.sql has a mistake: line 1, column "))
+                                .anyMatch(problem -> problem.startsWith("rules.one.actions.x.type is nothing"))
+                                .anyMatch(problem -> problem.startsWith("rules.two.sql has an event in FROM"))
+                                .anyMatch(problem -> problem.equals("rules.two.actions.y.path must be set")));
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.sink.basic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.RuleTrail;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContract;
+import io.smqtt.rules.sink.SinkRecord;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class RepublishSinkTest extends SinkContract {
+
+    private final List<ApplicationMessage> published = new CopyOnWriteArrayList<>();
+
+    private Sink republish(String... pairs) {
+        return sink(new RepublishSinkFactory(), message -> Mono.fromRunnable(() -> published.add(message)), pairs);
+    }
+
+    @Override
+    protected Sink open() {
+        return republish("topic", "out/${n}", "payload", "${n}");
+    }
+
+    @Override
+    protected List<Integer> received() {
+        return published.stream()
+                .map(message -> Integer.valueOf(message.payload().asString()))
+                .toList();
+    }
+
+    @Test
+    void messageHasWhatTheTemplatesSay() {
+        try (Sink sink =
+                republish("topic", "out/${name}", "qos", "${qos}", "retain", "true", "user-properties.from", "${n}")) {
+            sink.send(List.of(new SinkRecord(Map.of("name", "x", "qos", 1L, "n", 3L), row(1).origin())))
+                    .block(PATIENCE);
+        }
+
+        ApplicationMessage message = published.get(0);
+        assertThat(message.topic().value()).isEqualTo("out/x");
+        assertThat(message.qos()).isEqualTo(QoS.AT_LEAST_ONCE);
+        assertThat(message.retain()).isTrue();
+        assertThat(message.payload().asString()).contains("\"name\":\"x\"");
+        assertThat(message.properties().userProperties())
+                .extracting(property -> property.name() + "=" + property.value())
+                .containsExactly("from=3", "smqtt-rules=r");
+        assertThat(RuleTrail.ends(message.properties(), "r")).isTrue();
+        assertThat(RuleTrail.ends(message.properties(), "other")).isFalse();
+    }
+
+    @Test
+    void rowsWithoutAValidTopicOrQosAreRefused() {
+        try (Sink sink = republish("topic", "${topic}", "qos", "${qos}")) {
+            BatchResult result = sink.send(List.of(
+                            new SinkRecord(Map.of("topic", "a/#", "qos", 0L), row(1).origin()),
+                            new SinkRecord(Map.of("topic", "a", "qos", 0L), row(1).origin()),
+                            new SinkRecord(Map.of("topic", "a", "qos", 7L), row(1).origin())))
+                    .block(PATIENCE);
+
+            assertThat(result.refusals()).extracting(BatchResult.Refusal::index).containsExactly(0, 2);
+            assertThat(result.refusals()).noneMatch(BatchResult.Refusal::recoverable);
+        }
+        assertThat(published).hasSize(1);
+    }
+
+    @Test
+    void wrongQosIsRefusedAtTheStart() {
+        assertThatThrownBy(() -> republish("topic", "a", "qos", "3")).isInstanceOf(ConfigurationException.class);
+        assertThatThrownBy(() -> republish("qos", "1"))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("topic must be set");
+    }
+}
