@@ -34,6 +34,8 @@ import io.smqtt.admin.log.LoggerRoutes;
 import io.smqtt.admin.monitor.Monitor;
 import io.smqtt.admin.monitor.MonitorRoutes;
 import io.smqtt.admin.object.ObjectFile;
+import io.smqtt.admin.rule.RuleObjects;
+import io.smqtt.admin.rule.RuleRoutes;
 import io.smqtt.admin.schema.SchemaRegistry;
 import io.smqtt.admin.schema.SchemaRoutes;
 import io.smqtt.admin.security.Audit;
@@ -121,6 +123,7 @@ record AdminParts(
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         TopicMetrics topics = new TopicMetrics(people.objects());
         SchemaRegistry schemas = new SchemaRegistry(people.objects());
+        RuleObjects rules = new RuleObjects(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
         NodeRoutes nodes = new NodeRoutes(view, calls);
         AlarmRoutes alarms = new AlarmRoutes(view, calls);
@@ -137,6 +140,7 @@ record AdminParts(
                 nodes,
                 new ListenerRoutes(view, calls),
                 new BridgeRoutes(view, calls),
+                new RuleRoutes(view, calls, rules),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
@@ -153,7 +157,7 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, topics, schemas, levels),
+                List.of(calls, people, bans, audit, monitor, traces, topics, schemas, rules, levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,

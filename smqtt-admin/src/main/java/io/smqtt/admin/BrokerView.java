@@ -20,6 +20,7 @@ import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.Rules;
 import io.smqtt.spi.Schemas;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.thread.AnyThread;
@@ -538,6 +539,16 @@ public final class BrokerView implements BrokerModule {
      */
     public @Nullable Schemas schemasHere() {
         return core().schemas();
+    }
+
+    /**
+     * Describes the rules.
+     *
+     * @return the rules of the running broker; null if it has none
+     * @throws BrokerClosedException if none runs
+     */
+    public @Nullable Rules rulesHere() {
+        return core().rules();
     }
 
     /**

@@ -4,6 +4,7 @@ package io.smqtt.metric;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
+import io.smqtt.spi.Rules;
 import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ final class Health {
     private volatile List<LoopProbe> loops = List.of();
     private volatile @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable Bridges bridges;
+    private volatile @Nullable Rules rules;
 
     Health(StoreMeters store, BackendCounts backends, OverloadLevel overload) {
         this.store = store;
@@ -43,6 +45,10 @@ final class Health {
 
     void bridges(Bridges watched) {
         bridges = watched;
+    }
+
+    void rules(Rules watched) {
+        rules = watched;
     }
 
     void listening() {
@@ -94,6 +100,15 @@ final class Health {
         Bridges dialled = bridges;
         if (dialled != null) { // a detail only: clients can be served
             dialled.status().forEach(bridge -> checks.put("bridge-" + bridge.name(), Tagged.of(bridge.state())));
+        }
+        Rules evaluated = rules;
+        if (evaluated != null) { // a detail only: messages wait in their queues
+            evaluated
+                    .status()
+                    .forEach(rule -> rule.actions()
+                            .forEach(action -> checks.put(
+                                    "rule-" + rule.name() + '-' + action.name(),
+                                    action.lastError() == null ? "up" : "down")));
         }
         return new HealthReport(listening && !draining && healthy && together, checks);
     }

@@ -23,6 +23,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.Rules;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
@@ -169,6 +170,15 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         if (bridges != null) {
             BridgeMeters.bindTo(registry, bridges, core.config().bridges().keySet());
             health.bridges(bridges);
+        }
+        Rules rules = core.rules();
+        if (rules != null) {
+            core.config()
+                    .rules()
+                    .forEach((name, rule) -> rule.actions()
+                            .keySet()
+                            .forEach(action -> RuleMeters.bindTo(registry, rules::status, name, action)));
+            health.rules(rules);
         }
         Supplier<ManagementStatus> management = core.management();
         if (management != null) {

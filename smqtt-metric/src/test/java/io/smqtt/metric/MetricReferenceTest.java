@@ -51,7 +51,7 @@ class MetricReferenceTest {
             | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; from the beginning of a stop |
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
-            `connecting`, `disconnected`, `standby` or `stopped`, and does not make the node unready either.
+            `connecting`, `disconnected`, `standby` or `stopped`, and does not make the node unready either. Each action of a [rule](rules.md) is `up`, or `down` while its sink fails; a detail, too.
             `overload` is a detail, too: `none`, or the level with its cause ([overload](tuning.md#overload)).
 
             `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
@@ -264,6 +264,7 @@ class MetricReferenceTest {
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().backendWorking("people", true);
             broker.module.observer().payloadValidated("sensors", "passed");
+            RuleMeters.bindTo(broker.module.registry(), List::of, "hot", "alarm");
             broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module
                     .observer()

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin.rule;
+
+import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.JsonFields;
+import io.smqtt.admin.account.Role;
+import io.smqtt.admin.api.ApiAnswer;
+import io.smqtt.admin.api.ApiRequest;
+import io.smqtt.admin.api.Problem;
+import io.smqtt.admin.api.Route;
+import io.smqtt.admin.api.RouteGroup;
+import io.smqtt.admin.broker.NodeCalls;
+import io.smqtt.admin.object.Expected;
+import io.smqtt.admin.object.LiveObject;
+import io.smqtt.admin.security.ObjectProblems;
+import io.smqtt.admin.security.Origins;
+import io.smqtt.config.SecretMask;
+import io.smqtt.spi.RuleStatus;
+import io.smqtt.spi.Rules;
+import io.smqtt.thread.AnyThread;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** {@code /rules} and {@code /rule_test}: the rules of the configuration and those of operators, with the counts of all nodes. */
+@AnyThread
+public final class RuleRoutes implements RouteGroup {
+
+    private static final String LIST = "rules.list";
+    private static final String ID = "id";
+    private static final String MISSING = "NOT_FOUND";
+    private static final int BODY_BYTES = 64 << 10;
+    private static final String METRICS = "metrics";
+    private static final String ACTIONS = "actions";
+
+    private final BrokerView view;
+    private final NodeCalls calls;
+    private final RuleObjects objects;
+
+    /**
+     * Creates the routes.
+     *
+     * @param view the broker
+     * @param calls reaches the other nodes
+     * @param objects the rules of operators
+     */
+    public RuleRoutes(BrokerView view, NodeCalls calls, RuleObjects objects) {
+        this.objects = objects;
+        this.view = view;
+        this.calls = calls;
+        calls.register(LIST, question -> Mono.fromCallable(this::countsHere));
+    }
+
+    @Override
+    public List<Route> routes() {
+        return List.of(
+                Route.get("/rules", Role.VIEWER, this::list),
+                new Route("POST", "/rules", Role.ADMINISTRATOR, BODY_BYTES, this::add),
+                Route.get("/rules/{id}", Role.VIEWER, this::show),
+                new Route("PUT", "/rules/{id}", Role.ADMINISTRATOR, BODY_BYTES, this::replace),
+                Route.delete("/rules/{id}", Role.ADMINISTRATOR, this::remove),
+                new Route("POST", "/rule_test", Role.OPERATOR, BODY_BYTES, this::test),
+                Route.get("/rules/{id}/metrics", Role.VIEWER, this::metrics),
+                Route.post("/rules/{id}/actions/{action}/probe", Role.OPERATOR, this::probe));
+    }
+
+    private List<RuleStatus> rulesHere() {
+        Rules rules = view.rulesHere();
+        return rules == null ? List.of() : rules.status();
+    }
+
+    // --- counts: rule, then action, then count
+
+    private Map<String, Object> countsHere() {
+        Map<String, Object> counts = new LinkedHashMap<>();
+        for (RuleStatus rule : rulesHere()) {
+            Map<String, Object> actions = new LinkedHashMap<>();
+            rule.actions().forEach(action -> actions.put(action.name(), fields(action.counts())));
+            counts.put(rule.name(), actions);
+        }
+        return counts;
+    }
+
+    private static Map<String, Object> fields(RuleStatus.Counts counts) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("received", counts.received());
+        all.put("matched", counts.matched());
+        all.put("no_result", counts.noResult());
+        all.put("exception", counts.failed());
+        all.put("loops", counts.loops());
+        all.put("success", counts.success());
+        all.put("dead", counts.dead());
+        all.put("dropped", counts.dropped());
+        all.put("queued", counts.queued());
+        all.put("retried", counts.retried());
+        all.put("waiting", counts.waiting());
+        all.put("queue_dropped", counts.queueDropped());
+        return all;
+    }
+
+    /** The sums over all nodes that answer. */
+    private static Map<String, Long> sums(NodeCalls.Answers answers, String rule, String action) {
+        Map<String, Long> sums = new LinkedHashMap<>();
+        for (Map<String, ?> node : answers.byNode().values()) {
+            if (node.get(rule) instanceof Map<?, ?> actions && actions.get(action) instanceof Map<?, ?> counts) {
+                counts.forEach((name, count) -> {
+                    if (count instanceof Number number) {
+                        sums.merge(String.valueOf(name), number.longValue(), Long::sum);
+                    }
+                });
+            }
+        }
+        return sums;
+    }
+
+    // --- rules
+
+    private Mono<ApiAnswer> list(ApiRequest request) {
+        Map<String, RuleStatus> byName = new TreeMap<>();
+        rulesHere().forEach(rule -> byName.put(rule.name(), rule));
+        objects.kind().list().forEach(object -> byName.putIfAbsent(object.id(), idle(object)));
+        return counted(answers -> Map.of(
+                "data",
+                byName.values().stream().map(rule -> fields(rule, answers)).toList()));
+    }
+
+    private Mono<ApiAnswer> show(ApiRequest request) {
+        RuleStatus rule = find(request);
+        return counted(answers -> fields(rule, answers));
+    }
+
+    private Mono<ApiAnswer> metrics(ApiRequest request) {
+        RuleStatus rule = find(request);
+        return counted(answers -> {
+            Map<String, Object> all = new LinkedHashMap<>();
+            all.put(ID, rule.name());
+            all.put(METRICS, ruleMetrics(rule, answers));
+            return all;
+        });
+    }
+
+    private interface Body {
+        Map<String, Object> of(NodeCalls.Answers answers);
+    }
+
+    private Mono<ApiAnswer> counted(Body body) {
+        return calls.askAll(LIST, Map.of()).map(answers -> {
+            Map<String, Object> fields = new LinkedHashMap<>(body.of(answers));
+            if (!answers.incomplete().isEmpty()) {
+                fields.put("incomplete", answers.incomplete());
+            }
+            return ApiAnswer.json(fields);
+        });
+    }
+
+    private RuleStatus find(ApiRequest request) {
+        String id = request.path(ID);
+        LiveObject<LiveRule> object = objects.kind().get(id);
+        return rulesHere().stream()
+                .filter(rule -> rule.name().equals(id))
+                .findFirst()
+                .or(() -> Optional.ofNullable(object).map(RuleRoutes::idle))
+                .orElseThrow(() -> missing().exception());
+    }
+
+    /** A rule that is switched off, or cannot be used on this node. */
+    private static RuleStatus idle(LiveObject<LiveRule> object) {
+        Map<String, String> keys = object.value().keys();
+        return new RuleStatus(
+                object.id(),
+                keys.getOrDefault(LiveRule.SQL, ""),
+                keys.getOrDefault(LiveRule.DESCRIPTION, ""),
+                List.of(),
+                List.of());
+    }
+
+    private static Problem missing() {
+        return new Problem(404, MISSING, "Rule not found");
+    }
+
+    private Map<String, Object> fields(RuleStatus rule, NodeCalls.Answers answers) {
+        LiveObject<LiveRule> object = objects.kind().get(rule.name());
+        List<Map<String, Object>> actions = new ArrayList<>();
+        for (RuleStatus.Action action : rule.actions()) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("name", action.name());
+            fields.put("type", action.type());
+            fields.put("status", action.lastError() == null ? "connected" : "disconnected");
+            if (action.lastError() != null) {
+                fields.put("status_reason", action.lastError());
+            }
+            fields.put(METRICS, sums(answers, rule.name(), action.name()));
+            if (object != null) {
+                fields.put("settings", settings(object.value(), action.name()));
+            }
+            actions.add(fields);
+        }
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put(ID, rule.name());
+        all.put("name", rule.name());
+        all.put("description", rule.description());
+        all.put("sql", rule.sql());
+        all.put("from", rule.sources());
+        all.put("enable", object == null || object.value().isEnabled());
+        all.put("source", object == null ? "file" : "api");
+        all.put(ACTIONS, actions);
+        all.put(METRICS, ruleMetrics(rule, answers));
+        return all;
+    }
+
+    /** EMQX's counts of a rule. Each action sees the same messages: the statement's counts are those of the one that has seen most. */
+    private static Map<String, Long> ruleMetrics(RuleStatus rule, NodeCalls.Answers answers) {
+        Map<String, Long> most = Map.of();
+        long success = 0;
+        long failed = 0;
+        for (RuleStatus.Action action : rule.actions()) {
+            Map<String, Long> counts = sums(answers, rule.name(), action.name());
+            most = value(counts, "received") >= value(most, "received") ? counts : most;
+            success += value(counts, "success");
+            failed += value(counts, "dead");
+        }
+        long exception = value(most, "exception");
+        Map<String, Long> all = new LinkedHashMap<>();
+        all.put("matched", value(most, "received"));
+        all.put("passed", value(most, "matched") - exception);
+        all.put("failed", exception + value(most, "no_result"));
+        all.put("failed.exception", exception);
+        all.put("failed.no_result", value(most, "no_result"));
+        all.put("actions.total", success + failed);
+        all.put("actions.success", success);
+        all.put("actions.failed", failed);
+        return all;
+    }
+
+    private static long value(Map<String, Long> counts, String name) {
+        return counts.getOrDefault(name, 0L);
+    }
+
+    /** The keys of an action, secrets masked. */
+    private static Map<String, String> settings(LiveRule rule, String action) {
+        String prefix = LiveRule.ACTIONS + '.' + action + '.';
+        Map<String, String> settings = new LinkedHashMap<>();
+        rule.keys().forEach((key, text) -> {
+            if (key.startsWith(prefix)) {
+                String name = key.substring(prefix.length());
+                settings.put(name, SecretMask.value(name, text));
+            }
+        });
+        return settings;
+    }
+
+    // --- changes
+
+    private Rules rules() {
+        Rules rules = view.rulesHere();
+        if (rules == null) {
+            throw new Problem(404, MISSING, "this broker has no rules").exception();
+        }
+        return rules;
+    }
+
+    private Mono<ApiAnswer> add(ApiRequest request) {
+        return change(request, request.fields().text(ID), Expected.NOTHING, 201);
+    }
+
+    private Mono<ApiAnswer> replace(ApiRequest request) {
+        return change(request, request.path(ID), Expected.SOMETHING, 200);
+    }
+
+    private Mono<ApiAnswer> change(ApiRequest request, String id, Expected expected, int status) {
+        LiveRule rule = LiveRule.of(request.fields());
+        return ObjectProblems.answered(
+                rules().check(id, rule.keys())
+                        .doOnNext(problems -> {
+                            if (!problems.isEmpty()) {
+                                throw Problem.badRequest(String.join("; ", problems))
+                                        .exception();
+                            }
+                        })
+                        .then(Mono.defer(() -> objects.kind().put(id, rule, expected, Origins.of(request))))
+                        .map(made -> ApiAnswer.json(status, Map.of(ID, made.id(), "version", made.version()))),
+                MISSING);
+    }
+
+    private Mono<ApiAnswer> remove(ApiRequest request) {
+        return ObjectProblems.answered(
+                objects.kind()
+                        .delete(request.path(ID), Expected.SOMETHING, Origins.of(request))
+                        .thenReturn(ApiAnswer.noContent()),
+                MISSING);
+    }
+
+    // --- trials
+
+    private Mono<ApiAnswer> test(ApiRequest request) {
+        JsonFields fields = request.fields();
+        Map<String, @Nullable Object> context = new LinkedHashMap<>();
+        if (fields.has("context")) {
+            fields.object("context").toMap().forEach((name, value) -> context.put(name, value));
+        }
+        context.putIfAbsent("event", "message.publish");
+        boolean traced = Boolean.TRUE.equals(request.flag("trace"));
+        return rules().test(fields.text(LiveRule.SQL), context).map(trial -> answer(trial, traced));
+    }
+
+    /** As EMQX answers: the row, or an array of the rows of FOREACH; 412 if the message is not selected. */
+    private static ApiAnswer answer(Rules.Trial trial, boolean traced) {
+        String problem = trial.problem();
+        if (trial.isMistake()) {
+            return Problem.badRequest(String.valueOf(problem)).answer();
+        }
+        if (traced) {
+            Map<String, @Nullable Object> all = new LinkedHashMap<>();
+            all.put("rows", trial.rows());
+            all.put("problem", problem);
+            all.put("clauses", trial.clauses());
+            return ApiAnswer.json(all);
+        }
+        if (problem != null) {
+            return new Problem(412, "NOT_MATCH", problem).answer();
+        }
+        return ApiAnswer.json(trial.rows().size() == 1 ? trial.rows().get(0) : trial.rows());
+    }
+
+    // --- the sink of an action
+
+    private Mono<ApiAnswer> probe(ApiRequest request) {
+        Rules rules = view.rulesHere();
+        if (rules == null) {
+            throw missing().exception();
+        }
+        return rules.probe(request.path(ID), request.path("action"))
+                .switchIfEmpty(Mono.error(() -> missing().exception()))
+                .map(reason -> {
+                    Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+                    fields.put("status", reason.isEmpty() ? "connected" : "disconnected");
+                    if (!reason.isEmpty()) {
+                        fields.put("status_reason", reason);
+                    }
+                    return ApiAnswer.json(fields);
+                });
+    }
+}
