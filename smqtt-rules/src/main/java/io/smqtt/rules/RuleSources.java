@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class RuleSources {
 
     private static final String EVENTS = "$events/";
-    private static final List<String> KNOWN =
-            List.of(
+    private static final List<String> KNOWN = List.of(
             "client/connected",
             "client/disconnected",
             "session/subscribed",
