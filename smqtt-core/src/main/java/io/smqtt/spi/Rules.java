@@ -69,7 +69,7 @@ public interface Rules {
      * @param problem why there are no rows, for people; null if there are some
      * @param isMistake whether the statement is not valid
      * @param rows the rows; empty if the statement does not select the message
-     * @param clauses each clause, with {@code clause}, {@code text}, {@code value} and {@code failure}
+     * @param clauses each clause, an object with its name, text, value and failure
      */
     record Trial(
             @Nullable String problem,
