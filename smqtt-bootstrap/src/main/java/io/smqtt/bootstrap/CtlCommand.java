@@ -73,6 +73,15 @@ final class CtlCommand {
                                         new TopicMetricCommands.Reset(program),
                                         new TopicMetricCommands.Delete(program))),
                         group(
+                                "schemas",
+                                "Shows and changes the JSON Schemas of checks of payloads.",
+                                List.of(
+                                        new SchemaCommands.Schemas(program),
+                                        new SchemaCommands.Show(program),
+                                        new SchemaCommands.Add(program),
+                                        new SchemaCommands.Replace(program),
+                                        new SchemaCommands.Delete(program))),
+                        group(
                                 "listeners",
                                 "Shows, stops and starts listeners.",
                                 List.of(
