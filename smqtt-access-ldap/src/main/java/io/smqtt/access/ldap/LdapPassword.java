@@ -70,8 +70,8 @@ final class LdapPassword {
     }
 
     /**
-     * The hash of a value whose comparison is slow on purpose: <code>{ARGON2}</code>, <code>{PBKDF2-SHA256}</code>, and bcrypt as
-     * <code>{CRYPT}$2b$</code> or <code>{BCRYPT}</code>.
+     * The hash of a value whose comparison is slow on purpose: <code>{ARGON2}</code>, <code>{PBKDF2-SHA256}</code>, bcrypt as
+     * <code>{CRYPT}$2b$</code> or <code>{BCRYPT}</code>, and SHA of crypt(3) as <code>{CRYPT}$6$</code>.
      *
      * @param stored the value of the attribute
      * @return the hash as {@link io.smqtt.access.hash.PasswordFormat#selfContained()} reads it; null if the value is of another kind
@@ -88,7 +88,8 @@ final class LdapPassword {
         }
         boolean known = switch (value.scheme()) {
             case "ARGON2" -> text.startsWith("$argon2");
-            case "BCRYPT", "CRYPT" -> text.startsWith("$2");
+            case "BCRYPT" -> text.startsWith("$2");
+            case "CRYPT" -> text.startsWith("$2") || text.startsWith("$5$") || text.startsWith("$6$");
             default -> false;
         };
         return known ? text : null;

@@ -119,6 +119,8 @@ class LdapBackendTest {
                 "{ARGON2}$argon2i$v=19$m=4096,t=3,p=1$aI2EbREGHEBNBoXT/NKaHw$AVS2WUV7oiUEMwsa41/lr6quQRM11UAjt6dGxl4teh4",
                 "{ARGON2}$argon2id$v=19$m=4096,t=2,p=1$c2FsdHNhbHQ$84A2PW5mlTvAhhyioPv7Z0MY6rvobdz+ETtOz3xDUyU",
                 "{CRYPT}$2b$04$Pi6rPOKKaPc4hCZCQHNo4uWQyAyci9TXg7Jg9OnxZiNeDY377zjdq",
+                "{CRYPT}$6$lnduFBa90d9oJgyo$Crz.PfKGLs4tHBfU297sASoQaLXAfYRv1pTI7hTU/2/U3sVwnhCqFrcgUHomR6Y.VQZ/4tu7hLnPgY2EOWI.p1",
+                "{CRYPT}$5$rounds=2000$vhHguJuC$cttOBiiBclTaeiBaDDEtzvLn/dCzHgZoKnch/FMeaX1",
                 "{PBKDF2}10000$././c2FsdHNhbHRzYWx0$prZ3WxSs7a8umfxv34SWrgsop.k",
                 "{PBKDF2-SHA1}10000$c2FsdHNhbHRzYWx0c2FsdA$T13Isf42NxuNoD5Chs2u8B13b7o",
                 "{PBKDF2-SHA256}10000$././c2FsdHNhbHRzYWx0$jRXdk2NScfOigQ.xbuGaUip0zO3C8ORywBlYVRcM2A0",

@@ -58,7 +58,9 @@ class LdapPasswordTest {
         "{BCRYPT}$2a$04$Pi6rPOKK, $2a$04$Pi6rPOKK",
         "{PBKDF2}10000$././c2Fs$prZ3W, PBKDF2$sha1$10000$+/+/c2Fs$prZ3W",
         "{PBKDF2-SHA512}10000$c2Fs$f.b, PBKDF2$sha512$10000$c2Fs$f+b",
-        "{CRYPT}$6$salt$hash,",
+        "{CRYPT}$6$salt$hash, $6$salt$hash",
+        "{CRYPT}$5$salt$hash, $5$salt$hash",
+        "{CRYPT}$1$salt$hash,",
         "{ARGON2}x,",
         "{SSHA}P1+3zAc/WkUsFbGKhiTEzEp7D2XeFgsQ,",
         "secret,"

@@ -64,7 +64,8 @@ public final class PasswordFormat {
     }
 
     /**
-     * The format {@code auto}, for backends that find the kind of a hash themselves: {@code PBKDF2$...} with a salt in Base64, bcrypt or Argon2.
+     * The format {@code auto}, for backends that find the kind of a hash themselves: {@code PBKDF2$...} with a salt in Base64, bcrypt, Argon2, or SHA of
+     * crypt(3).
      *
      * @return the format
      */
@@ -84,7 +85,7 @@ public final class PasswordFormat {
                         null,
                         NAMES,
                         "how passwords are stored: `plain`, `md5`, `sha`, `sha256`, `sha512`, `bcrypt`, `pbkdf2`, or `auto`, where each"
-                                + " hash says it itself: `PBKDF2$...`, `$2b$...`, `$argon2id$...`"),
+                                + " hash says it itself: `PBKDF2$...`, `$2b$...`, `$argon2id$...`, `$6$...`"),
                 BackendSetting.choice(
                         SALT_POSITION,
                         "prefix",
@@ -190,6 +191,10 @@ public final class PasswordFormat {
         if (hash.startsWith("$argon2")) {
             return Argon2Hash.parse(hash);
         }
-        throw new IllegalArgumentException("is of an unknown kind; known are PBKDF2$..., $2b$... and $argon2id$...");
+        if (hash.startsWith("$5$") || hash.startsWith("$6$")) {
+            return ShaCryptHash.parse(hash);
+        }
+        throw new IllegalArgumentException(
+                "is of an unknown kind; known are PBKDF2$..., $2b$..., $argon2id$..., $5$... and $6$...");
     }
 }

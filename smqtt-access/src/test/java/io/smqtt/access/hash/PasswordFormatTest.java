@@ -16,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Stored hashes of the password {@code secret}, made by OpenSSL's functions in Python, by libxcrypt and by the reference program of Argon2. */
 class PasswordFormatTest {
@@ -88,6 +89,40 @@ class PasswordFormatTest {
     void hashesWithTheirParameters(String password, String hash) {
         assertThat(matches(format("name", "auto"), password, hash, null)).isTrue();
         assertThat(matches(format("name", "auto"), "other", hash, null)).isFalse();
+    }
+
+    /** Made by OpenSSL. */
+    @ParameterizedTest
+    @CsvSource({
+        "secret, $6$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLogdTET5Ukw9Sf7eZTITsuk0Ry5qulYz.",
+        "secret, $5$saltstring$C3o4O1TC6aRHF4FI.QSZMXtHbaj2gSXr4sUc/3NcUi.",
+        "x, $5$ab$5ydlOaPxAq0VpamGFK.BZgHF7HlR0erJsH.F7VB19f0",
+        "é€ secret, $6$rounds=1400$anotherlongsalts$svDcLGcmAAHUOOf1OlAIk934rcyFgg78H06uXYzV5q91Etb28AYMH8eVvaN/MIFY1nnXwPdmcxRmfVeygcH6G1",
+        "'a longer password than a block, which a hash of 64 bytes cannot hold at once: 0123456789', "
+                + "$6$rounds=10000$abcdefghijklmnop$zdkvaVnZ3JTXAHMdZiPEvtWOneXAfU/ioDIJH.STeoNfiofImIN5MyG/.Q9BLwn7MxSPNDobe31IOL3BtlflG/",
+    })
+    void hashesOfCrypt(String password, String hash) {
+        PasswordFormat format = PasswordFormat.selfContained();
+
+        assertThat(matches(format, password, hash, null)).isTrue();
+        assertThat(matches(format, password + "x", hash, null)).isFalse();
+        assertThat(matches(format, "x".repeat(257), hash, null)).isFalse();
+        assertThat(matches(format, password, hash.replaceFirst(".$", "x"), null))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "$5$salt$short",
+                "$5$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLogdTET5Ukw9Sf7eZTITsuk0Ry5qulYz.",
+                "$6$rounds=500001$ab$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLogdTET5Ukw9Sf7eZTITsuk0Ry5qulYz.",
+                "$6$$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLogdTET5Ukw9Sf7eZTITsuk0Ry5qulYz.",
+                "$1$ab$5ydlOaPxAq0VpamGFK.BZgHF7HlR0erJsH.F7VB19f0"
+            })
+    void otherHashesOfCryptAreRejected(String hash) {
+        assertThatThrownBy(() -> PasswordFormat.selfContained().parse(hash, null))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
