@@ -17,8 +17,8 @@ final class ManagementMemory {
 
     private static final int REQUESTS_SHARE = 32;
     private static final int ANSWERS_SHARE = 16;
-    private static final long LEAST = 1 << 20;
-    private static final long MOST = 64 << 20;
+    private static final long LEAST = 1L << 20;
+    private static final long MOST = 64L << 20;
 
     private final Budget requests;
     private final Budget answers;
@@ -89,13 +89,13 @@ final class ManagementMemory {
 
         private long requested;
         private long answered;
-        private int received;
+        private long received;
         private boolean refused;
         private boolean released;
 
         /** Counts a further part of the body; false if there is no room for it. */
         synchronized boolean receive(int bytes) {
-            int before = Math.max(0, received - FREE_BYTES);
+            long before = Math.max(0, received - FREE_BYTES);
             received += bytes;
             long counted = Math.max(0L, (long) received - FREE_BYTES) - before;
             if (released || !requests.take(counted, false)) {

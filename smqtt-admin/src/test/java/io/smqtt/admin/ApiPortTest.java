@@ -45,7 +45,7 @@ class ApiPortTest {
 
     private static final String TOKEN = "0123456789abcdef-secret";
     /** With 1 MiB for bodies, and 2 MiB for answers. */
-    private static final long SMALL_HEAP = 32 << 20;
+    private static final long SMALL_HEAP = 32L << 20;
 
     private static final int LARGE = 16 << 20;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
