@@ -76,13 +76,14 @@ final class ExpressionCompiler {
             return (Expr.Condition) frame -> !inner.test(frame);
         }
         RuleSqlParser.ComparisonContext comparison = ((RuleSqlParser.CompareContext) context).comparison();
-        return comparison instanceof RuleSqlParser.MembershipContext membership
-                ? membership(membership)
-                : relation((RuleSqlParser.RelationContext) comparison);
+        Expr value = sum(comparison.sum());
+        if (comparison.test() instanceof RuleSqlParser.MembershipContext membership) {
+            return membership(value, membership);
+        }
+        return comparison.test() instanceof RuleSqlParser.RelationContext relation ? relation(value, relation) : value;
     }
 
-    private Expr membership(RuleSqlParser.MembershipContext context) {
-        Expr value = sum(context.sum());
+    private Expr membership(Expr value, RuleSqlParser.MembershipContext context) {
         Expr[] choices = context.expression().stream().map(this::compile).toArray(Expr[]::new);
         boolean wanted = context.NOT() == null;
         return (Expr.Condition) frame -> {
@@ -96,16 +97,12 @@ final class ExpressionCompiler {
         };
     }
 
-    private Expr relation(RuleSqlParser.RelationContext context) {
-        Expr left = sum(context.sum(0));
-        if (context.operator == null) {
-            return left;
-        }
-        Expr right = sum(context.sum(1));
+    private Expr relation(Expr left, RuleSqlParser.RelationContext context) {
+        Expr right = sum(context.sum());
         try {
             return fold(Operators.relation(context.operator.getText(), left, right), left, right);
         } catch (RuleFailure e) {
-            throw error(context.sum(1).getStart(), String.valueOf(e.getMessage()));
+            throw error(context.sum().getStart(), String.valueOf(e.getMessage()));
         }
     }
 
@@ -198,7 +195,8 @@ final class ExpressionCompiler {
             return unquote(key.key().getText());
         }
         return context instanceof RuleSqlParser.StepIndexContext index
-                        && compile(index.expression()) instanceof Expr.Constant constant
+                        && index.expression().size() == 1
+                        && compile(index.expression(0)) instanceof Expr.Constant constant
                         && constant.value() instanceof Long number
                 ? number
                 : null;
@@ -209,13 +207,12 @@ final class ExpressionCompiler {
             String name = unquote(key.key().getText());
             return frame -> Paths.key(frame.structure(inner.eval(frame)), name, frame.meter);
         }
-        if (context instanceof RuleSqlParser.StepIndexContext at) {
-            Expr index = compile(at.expression());
-            return frame -> element(frame, inner.eval(frame), index.eval(frame));
+        RuleSqlParser.StepIndexContext at = (RuleSqlParser.StepIndexContext) context;
+        Expr first = compile(at.expression(0));
+        if (at.expression().size() == 1) {
+            return frame -> element(frame, inner.eval(frame), first.eval(frame));
         }
-        RuleSqlParser.StepRangeContext range = (RuleSqlParser.StepRangeContext) context;
-        Expr first = compile(range.expression(0));
-        Expr last = compile(range.expression(1));
+        Expr last = compile(at.expression(1));
         return frame -> Paths.range(
                 frame.structure(inner.eval(frame)), bound(first.eval(frame)), bound(last.eval(frame)), frame.meter);
     }
@@ -228,6 +225,10 @@ final class ExpressionCompiler {
             return Paths.key(frame.structure(value), key, frame.meter);
         }
         throw new RuleFailure("an index must be an integer, not " + Values.kind(index));
+    }
+
+    private static Object range(@Nullable Object first, @Nullable Object last, Meter meter) {
+        return ArrayFunctions.range(bound(first), bound(last), meter);
     }
 
     private static long bound(@Nullable Object value) {
@@ -354,15 +355,9 @@ final class ExpressionCompiler {
     private Expr structure(RuleSqlParser.PrimaryContext context) {
         if (context instanceof RuleSqlParser.ArrayContext array) {
             Expr[] elements = array.expression().stream().map(this::compile).toArray(Expr[]::new);
-            return fold(frame -> ArrayFunctions.list(elements, frame), elements);
-        }
-        if (context instanceof RuleSqlParser.RangeContext range) {
-            Expr first = compile(range.expression(0));
-            Expr last = compile(range.expression(1));
-            return fold(
-                    frame -> ArrayFunctions.range(bound(first.eval(frame)), bound(last.eval(frame)), frame.meter),
-                    first,
-                    last);
+            return array.to == null
+                    ? fold(frame -> ArrayFunctions.list(elements, frame), elements)
+                    : fold(frame -> range(elements[0].eval(frame), elements[1].eval(frame), frame.meter), elements);
         }
         RuleSqlParser.MapContext map = (RuleSqlParser.MapContext) context;
         List<String> keys = map.entry().stream()
@@ -402,7 +397,8 @@ final class ExpressionCompiler {
         List<Object> steps = new ArrayList<>();
         steps.add(unquote(path.primary().getText()));
         for (RuleSqlParser.StepContext step : path.step()) {
-            if (step instanceof RuleSqlParser.StepRangeContext) {
+            if (step instanceof RuleSqlParser.StepIndexContext at
+                    && at.expression().size() > 1) {
                 continue;
             }
             Object constant = constantStep(step);

@@ -5,7 +5,6 @@ import io.smqtt.rules.sql.grammar.RuleSqlParser;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.antlr.v4.runtime.BaseErrorListener;
@@ -41,14 +40,9 @@ final class SyntaxErrors extends BaseErrorListener {
             @Nullable RecognitionException cause) {
         Token token = Objects.requireNonNull(
                 cause != null && cause.getOffendingToken() != null ? cause.getOffendingToken() : (Token) symbol);
-        IntervalSet expected = expected((Parser) recognizer, cause);
+        IntervalSet expected = ((Parser) recognizer).getExpectedTokens();
         throw new ParseCancellationException(new RuleSqlException(
                 describe(token, expected), sql, token.getLine(), token.getCharPositionInLine() + 1));
-    }
-
-    private static IntervalSet expected(Parser parser, @Nullable RecognitionException cause) {
-        IntervalSet known = cause == null ? null : cause.getExpectedTokens();
-        return known == null ? parser.getExpectedTokens() : known;
     }
 
     private static String describe(Token token, IntervalSet expected) {
@@ -80,7 +74,9 @@ final class SyntaxErrors extends BaseErrorListener {
         boolean operator = false;
         for (int type : expected.toArray()) {
             String name = RuleSqlParser.VOCABULARY.getLiteralName(type);
-            if (OPERATOR_WORDS.contains(type) || name != null && OPERATORS.contains(name)) {
+            if (value && "'*'".equals(name)) {
+                names.add(name);
+            } else if (OPERATOR_WORDS.contains(type) || name != null && OPERATORS.contains(name)) {
                 operator |= !value;
             } else if (!value || !belongsToValue(type)) {
                 names.add(name(type, name));
@@ -115,10 +111,10 @@ final class SyntaxErrors extends BaseErrorListener {
             case RuleSqlParser.DECIMAL -> "a number";
             case RuleSqlParser.STRING, RuleSqlParser.QUOTED -> "text in quotation marks";
             case RuleSqlParser.NAME, RuleSqlParser.BACKQUOTED -> "a name";
-            default ->
-                literal == null
-                        ? String.valueOf(RuleSqlParser.VOCABULARY.getSymbolicName(type))
-                        : literal.toUpperCase(Locale.ROOT);
+            default -> {
+                String word = RuleSqlParser.VOCABULARY.getSymbolicName(type);
+                yield word == null ? String.valueOf(literal) : word;
+            }
         };
     }
 }

@@ -43,9 +43,10 @@ negation
     : NOT negation                 # not
     | comparison                   # compare
     ;
-comparison
-    : sum (operator=('=' | '!=' | '<>' | '<' | '>' | '<=' | '>=' | '=~') sum)?    # relation
-    | sum NOT? IN '(' expression (',' expression)* ')'                             # membership
+comparison : sum test? ;
+test
+    : operator=('=' | '!=' | '<>' | '<' | '>' | '<=' | '>=' | '=~') sum    # relation
+    | NOT? IN '(' expression (',' expression)* ')'                         # membership
     ;
 sum : product (operators+=('+' | '-') product)* ;
 product : unary (operators+=('*' | '/' | DIV | MOD) unary)* ;
@@ -55,9 +56,8 @@ unary
     | primary step*                # path
     ;
 step
-    : '.' key                      # stepKey
-    | '[' expression ']'           # stepIndex
-    | '[' expression '..' expression ']'    # stepRange
+    : '.' key                                  # stepKey
+    | '[' expression ('..' expression)? ']'    # stepIndex
     ;
 
 primary
@@ -67,8 +67,7 @@ primary
     | STRING                                                              # text
     | QUOTED                                                              # quoted
     | function=(NAME | MOD | DIV) '(' (expression (',' expression)*)? ')' # call
-    | '[' (expression (',' expression)*)? ']'                             # array
-    | '[' expression '..' expression ']'                                  # range
+    | '[' (expression (to='..' expression | (',' expression)+)?)? ']'     # array
     | '{' (entry (',' entry)*)? '}'                                       # map
     | CASE subject=expression? branch+ (ELSE otherwise=expression)? END   # choice
     | (NAME | BACKQUOTED)                                                 # variable
