@@ -12,6 +12,10 @@ import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,9 +39,11 @@ import org.junit.jupiter.api.io.TempDir;
 class RulesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int MESSAGES = Integer.getInteger("smqtt.rules.messages", 900);
+    private static final int MESSAGES = Integer.getInteger("smqtt.rules.messages", 600);
     private static final int TOPICS = 20;
     private static final int INFLIGHT = 64;
+    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     @TempDir
     Path directory;
@@ -185,7 +191,82 @@ class RulesIT {
         }
     }
 
-    private BrokerProcess broker(int port) throws Exception {
+    @Test
+    void rulesOfTheApiComeAndGoWhileTheBrokerRunsAndSurviveAKill() throws Exception {
+        int management = LoopbackPorts.one();
+        Files.writeString(directory.resolve("token"), TOKEN);
+        String[] settings = {
+            "management.enabled=true",
+            "management.host=127.0.0.1",
+            "management.port=" + management,
+            "management.token-file=" + directory.resolve("token")
+        };
+        String api = "http://127.0.0.1:" + management + "/api/v5";
+        String rule =
+                "{\"id\": \"live\", \"sql\": \"SELECT clientid, payload.t AS t FROM \\\"live/#\\\"\", \"actions\":"
+                        + " [{\"name\": \"out\", \"type\": \"republish\", \"topic\": \"%s\", \"payload\": \"${t}\", \"qos\": 1}]}";
+        try (BrokerProcess broker = broker(1, settings);
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect("client");
+            client.subscribe("first", 0);
+            client.subscribe("second", 0);
+            assertThat(send(
+                                    "POST",
+                                    api + "/rules",
+                                    rule.replace("SELECT", "SELEKT").formatted("first"))
+                            .body())
+                    .contains("sql has a mistake: line 1, column 1");
+            assertThat(send("POST", api + "/rules", rule.formatted("first")).statusCode())
+                    .isEqualTo(201);
+            awaitAction(api, "out");
+            client.publish("live/1", "{\"t\": 1}", 1);
+            client.expectPublish("first", "1");
+            assertThat(send("PUT", api + "/rules/live", rule.formatted("second"))
+                            .statusCode())
+                    .isEqualTo(200);
+            await().atMost(PATIENCE)
+                    .until(() -> send("GET", api + "/rules/live", "").body().contains("\"topic\":\"second\""));
+            assertThat(send("POST", api + "/rules/live/actions/out/probe", "").body())
+                    .isEqualTo("{\"status\":\"connected\"}");
+            assertThat(send(
+                                    "POST",
+                                    api + "/rule_test",
+                                    "{\"sql\": \"SELECT payload.t AS t FROM \\\"a\\\"\", \"context\": {\"payload\": \"{\\\"t\\\": 5}\"}}")
+                            .body())
+                    .isEqualTo("{\"t\":5}");
+            assertThat(send("DELETE", api + "/rules/hot", "").statusCode()).isEqualTo(404);
+            broker.kill9();
+        }
+        try (BrokerProcess broker = broker(1, settings);
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect("client");
+            client.subscribe("second", 0);
+            awaitAction(api, "out");
+            client.publish("live/2", "{\"t\": 2}", 1);
+            client.expectPublish("second", "2");
+            assertThat(send("GET", api + "/rules/live/metrics", "").body()).contains("\"actions.success\":1");
+            assertThat(send("DELETE", api + "/rules/live", "").statusCode()).isEqualTo(204);
+            await().atMost(PATIENCE)
+                    .until(() -> send("GET", api + "/rules/live", "").statusCode() == 404);
+        }
+    }
+
+    private static void awaitAction(String api, String action) {
+        await().atMost(PATIENCE)
+                .until(() -> send("GET", api + "/rules/live", "").body().contains("\"name\":\"" + action + "\""));
+    }
+
+    private static HttpResponse<String> send(String method, String url, String body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url))
+                .method(method, HttpRequest.BodyPublishers.ofString(body))
+                .header("Authorization", "Bearer " + TOKEN)
+                .header("Content-Type", "application/json")
+                .timeout(PATIENCE)
+                .build();
+        return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private BrokerProcess broker(int port, String... settings) throws Exception {
         Path file = Files.writeString(directory.resolve("test.yaml"), """
                 management:
                   enabled: false
@@ -227,6 +308,6 @@ class RulesIT {
                         type: http
                         url: http://127.0.0.1:%1$d/slow
                 """.formatted(port, INFLIGHT));
-        return BrokerProcess.start(directory, List.of(), file);
+        return BrokerProcess.start(directory, List.of(), file, settings);
     }
 }
