@@ -6,7 +6,6 @@ import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.object.ObjectFormat;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,8 +74,7 @@ record LiveRule(Map<String, String> keys) {
 
     private static void flatten(String key, JsonNode node, Map<String, String> keys) {
         if (node.isObject()) {
-            for (Iterator<Map.Entry<String, JsonNode>> all = node.fields(); all.hasNext(); ) {
-                Map.Entry<String, JsonNode> member = all.next();
+            for (Map.Entry<String, JsonNode> member : node.properties()) {
                 flatten(key + '.' + member.getKey(), member.getValue(), keys);
             }
         } else if (node.isArray()) {

@@ -121,8 +121,9 @@ public final class RotatingFile implements AutoCloseable {
         while (end > 0) {
             long start = Math.max(0, end - CHUNK);
             chunk.clear().limit((int) (end - start));
-            while (chunk.hasRemaining() && opened.read(chunk, start + chunk.position()) >= 0) {
-                continue; // until the chunk is complete
+            int read = 0;
+            while (read >= 0 && chunk.hasRemaining()) {
+                read = opened.read(chunk, start + chunk.position());
             }
             for (int i = chunk.position() - 1; i >= 0; i--) {
                 if (chunk.get(i) == '\n') {
