@@ -94,6 +94,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Backup(program));
         CommandLine ctl = CtlCommand.of(program);
         CommandLine ext = new CommandLine(new ExtCommand()).addSubcommand(new ExtCommand.ListAll(program));
+        CommandLine rule = new CommandLine(new RuleCommand()).addSubcommand(new RuleCommand.Test(program));
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(program))
                 .addSubcommand(config)
@@ -102,6 +103,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new TopCommand(program))
                 .addSubcommand(new PasswdCommand(program))
                 .addSubcommand(ext)
+                .addSubcommand(rule)
                 .addSubcommand(new VersionCommand(program))
                 .addSubcommand(new CompletionCommand())
                 .addSubcommand(new ManCommand(program))
@@ -116,7 +118,7 @@ public final class SmqttMain implements Runnable {
         // With a help flag of its own: -h is the host there.
         CommandLine bench = BenchCommand.commandLine(program.out(), program.err());
         line.addSubcommand(bench);
-        for (CommandLine group : List.of(line, config, data, ctl, ext, bench)) {
+        for (CommandLine group : List.of(line, config, data, ctl, ext, rule, bench)) {
             addHelpCommand(group);
         }
         ctl.getSubcommands().values().stream()
