@@ -111,12 +111,8 @@ final class TimeFunctions {
                                 : unit == 1_000
                                         ? ChronoUnit.MILLIS
                                         : unit == 1_000_000 ? ChronoUnit.MICROS : ChronoUnit.NANOS);
-        String pattern = switch ((int) Math.log10(unit)) {
-            case 0 -> "yyyy-MM-dd'T'HH:mm:ssXXX";
-            case 3 -> "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
-            case 6 -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX";
-            default -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSSXXX";
-        };
+        String fraction = unit == 1 ? "" : unit == 1_000 ? ".SSS" : unit == 1_000_000 ? ".SSSSSS" : ".SSSSSSSSS";
+        String pattern = "yyyy-MM-dd'T'HH:mm:ss" + fraction + "XXX";
         return local.format(DateTimeFormatter.ofPattern(pattern, Locale.ROOT));
     }
 
