@@ -97,7 +97,7 @@ final class ManagementMemory {
         synchronized boolean receive(int bytes) {
             long before = Math.max(0, received - FREE_BYTES);
             received += bytes;
-            long counted = Math.max(0L, (long) received - FREE_BYTES) - before;
+            long counted = Math.max(0L, received - FREE_BYTES) - before;
             if (released || !requests.take(counted, false)) {
                 refused = true;
                 return false;
