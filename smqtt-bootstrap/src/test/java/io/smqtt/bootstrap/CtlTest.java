@@ -139,7 +139,15 @@ class CtlTest {
             Map.entry("GET /stream", "for the dashboard"),
             Map.entry("GET /openapi.yaml", "a file for programs; curl reads it"),
             Map.entry("GET /trace/{name}/stream", "for the dashboard; follow reads the log"),
-            Map.entry("GET /trace/{name}/log_detail", "show has the sizes"));
+            Map.entry("GET /trace/{name}/log_detail", "show has the sizes"),
+            Map.entry("GET /rules", "rules have calls of the API only"),
+            Map.entry("POST /rules", "rules have calls of the API only"),
+            Map.entry("GET /rules/{id}", "rules have calls of the API only"),
+            Map.entry("PUT /rules/{id}", "rules have calls of the API only"),
+            Map.entry("DELETE /rules/{id}", "rules have calls of the API only"),
+            Map.entry("GET /rules/{id}/metrics", "rules have calls of the API only"),
+            Map.entry("POST /rules/{id}/actions/{action}/probe", "rules have calls of the API only"),
+            Map.entry("POST /rule_test", "rules have calls of the API only"));
 
     @TempDir
     Path directory;
