@@ -7,12 +7,13 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /**
  * Makes the broker a Sparkplug Aware MQTT Server (Sparkplug 3.0, section 10.1.4): NBIRTH and DBIRTH messages are retained under
@@ -20,40 +21,36 @@ import reactor.core.publisher.Mono;
  * for the cluster it is a relay, whose subscriptions other nodes do not learn of.
  */
 @AnyThread
-final class BirthCertificates implements BrokerModule, Subscriber {
+final class BirthCertificates implements CoreFeature, Subscriber {
 
     private static final String CERTIFICATES = "$sparkplug/certificates/";
     private static final String NAME = "$sparkplug";
     private static final List<TopicFilter> BIRTHS =
             List.of(TopicFilter.of("spBv1.0/+/NBIRTH/+"), TopicFilter.of("spBv1.0/+/DBIRTH/+/+"));
 
-    private volatile @Nullable Core core;
+    private volatile @Nullable BrokerParts core;
 
     @Override
-    public Mono<Void> start(Core started) {
-        return Mono.fromRunnable(() -> {
-            core = started;
-            BIRTHS.forEach(filter -> started.router()
-                    .index()
-                    .add(new Subscription(
-                            this, filter, null, QoS.EXACTLY_ONCE, false, false, Subscription.NO_IDENTIFIER)));
-        });
+    public void start(BrokerParts parts, @Nullable Supplier<ClusterStatus> cluster) {
+        core = parts;
+        BIRTHS.forEach(filter -> parts.router()
+                .index()
+                .add(new Subscription(this, filter, null, QoS.EXACTLY_ONCE, false, false, Subscription.NO_IDENTIFIER)));
     }
 
     @Override
-    public Mono<Void> stop() {
-        Core running = core;
+    public void stop() {
+        BrokerParts running = core;
         core = null;
         if (running != null) {
             BIRTHS.forEach(filter -> running.router().index().remove(this, filter, null));
         }
-        return Mono.empty();
     }
 
     /** The certificate follows on an event loop that its topic decides, so that certificates of one topic keep their order. */
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        Core running = core;
+        BrokerParts running = core;
         if (running == null) {
             return;
         }
@@ -70,7 +67,7 @@ final class BirthCertificates implements BrokerModule, Subscriber {
         }
     }
 
-    private static void publish(Core running, RoutingLoop loop, ApplicationMessage birth) {
+    private static void publish(BrokerParts running, RoutingLoop loop, ApplicationMessage birth) {
         ApplicationMessage certificate = birth.toBuilder()
                 .topic(CERTIFICATES + birth.topic().value())
                 .retain(true)

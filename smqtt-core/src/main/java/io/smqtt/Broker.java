@@ -95,9 +95,7 @@ public final class Broker {
         listeners = parts.listeners();
         events = parts.events();
         ticker = builder.ticker;
-        List<BrokerModule> all = new ArrayList<>(builder.modules);
-        all.addAll(parts.features());
-        modules = List.copyOf(all);
+        modules = List.copyOf(builder.modules);
         explainer = new Explainer(parts);
         directConsumers = new DirectConsumers(parts, () -> closing.get() != null, builder.stall);
         consumersWithSessions = new Consumers(parts, () -> closing.get() != null, builder.stall);
@@ -164,6 +162,7 @@ public final class Broker {
         parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
+                .then(Mono.fromRunnable(() -> parts.features().forEach(one -> one.start(parts, core.cluster()))))
                 .then(Mono.defer(listeners::bind))
                 .doOnSuccess(bound -> {
                     warnOfUnusedQueues();

@@ -66,7 +66,7 @@ final class BrokerAssembly {
 
     private final BrokerConfig config;
     private final EventStream events = new EventStream();
-    private final List<BrokerModule> features = new ArrayList<>();
+    private final List<CoreFeature> features = new ArrayList<>();
     private final Traces traces = new Traces();
     private final BrokerObserver observer;
     private final Ticker ticker;

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param listeners the bound ports
  * @param traces what clients and messages are traced
  * @param overload watches for overload
- * @param features modules of the core that the configuration asks for
+ * @param features parts of the core that the configuration asks for
  * @param traffic bytes and packets of clients, by event loop
  */
 record BrokerParts(
@@ -59,5 +59,5 @@ record BrokerParts(
         Listeners listeners,
         Traces traces,
         OverloadWatch overload,
-        List<BrokerModule> features,
+        List<CoreFeature> features,
         List<TrafficCounts> traffic) {}

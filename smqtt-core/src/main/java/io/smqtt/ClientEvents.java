@@ -25,35 +25,30 @@ import java.util.Locale;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /**
  * Publishes what happens to clients: {@code $SYS/brokers/NODE/clients/CLIENTID/EVENT}, and {@code $events/KIND/EVENT} for all clients together. A message
  * is built only if there is a subscriber. All are published on one event loop, so events of one client keep their order.
  */
-final class ClientEvents implements BrokerModule, LifecycleObserver {
+final class ClientEvents implements CoreFeature, LifecycleObserver {
 
     private static final String ALONE = "smqtt";
     private static final String SUBSCRIBED = "subscribed";
 
-    private volatile @Nullable Core core;
+    private volatile @Nullable BrokerParts core;
     private volatile String node = ALONE;
 
     @Override
-    public Mono<Void> start(Core started) {
-        return Mono.fromRunnable(() -> {
-            Supplier<ClusterStatus> cluster = started.cluster();
-            if (cluster != null) {
-                node = cluster.get().self().nodeId();
-            }
-            core = started;
-        });
+    public void start(BrokerParts parts, @Nullable Supplier<ClusterStatus> cluster) {
+        if (cluster != null) {
+            node = cluster.get().self().nodeId();
+        }
+        core = parts;
     }
 
     @Override
-    public Mono<Void> stop() {
+    public void stop() {
         core = null;
-        return Mono.empty();
     }
 
     @Override
@@ -102,7 +97,7 @@ final class ClientEvents implements BrokerModule, LifecycleObserver {
 
     // --- the contents
 
-    private static JsonText connected(Core running, ClientIdentity client, boolean sessionPresent) {
+    private static JsonText connected(BrokerParts running, ClientIdentity client, boolean sessionPresent) {
         Session session = running.sessions().find(client.clientId());
         PacketSink connection = session == null ? null : session.sink();
         JsonText json = client(running, client).put("session_present", sessionPresent);
@@ -115,7 +110,7 @@ final class ClientEvents implements BrokerModule, LifecycleObserver {
         return json.put("connack", 0).put("ts", System.currentTimeMillis());
     }
 
-    private static JsonText client(Core running, ClientIdentity client) {
+    private static JsonText client(BrokerParts running, ClientIdentity client) {
         InetSocketAddress address = client.remoteAddress();
         String ip = address.getAddress() == null
                 ? address.getHostString()
@@ -131,7 +126,7 @@ final class ClientEvents implements BrokerModule, LifecycleObserver {
                 .put("proto_ver", version.level());
     }
 
-    private static int port(Core running, String listener) {
+    private static int port(BrokerParts running, String listener) {
         return running.listeners().status().stream()
                 .filter(one -> one.name().equals(listener))
                 .mapToInt(ListenerStatus::port)
@@ -176,11 +171,11 @@ final class ClientEvents implements BrokerModule, LifecycleObserver {
 
     /** Makes the contents of an event. */
     private interface Contents {
-        JsonText of(Core running);
+        JsonText of(BrokerParts running);
     }
 
     private void publish(String kind, String event, String clientId, Contents contents) {
-        Core running = core;
+        BrokerParts running = core;
         if (running == null) {
             return;
         }
@@ -217,12 +212,12 @@ final class ClientEvents implements BrokerModule, LifecycleObserver {
         }
     }
 
-    private static boolean isAwaited(Core running, TopicName topic, Matches matches) {
+    private static boolean isAwaited(BrokerParts running, TopicName topic, Matches matches) {
         running.router().index().match(topic, matches);
         return matches.size() + matches.sharedSize() > 0;
     }
 
-    private static void publish(Core running, TopicName topic, String payload) {
+    private static void publish(BrokerParts running, TopicName topic, String payload) {
         RoutingLoop loop = running.router().loops().get(0);
         try {
             loop.executor().execute(() -> {

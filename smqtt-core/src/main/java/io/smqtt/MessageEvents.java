@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Matches;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
@@ -17,17 +18,17 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.publisher.Mono;
 
 /**
  * Publishes what happens to messages: {@code $events/message/delivered} and {@code $events/message/dropped}. A trace of all topics reports it, which runs
  * only while one of the two has a subscriber. Topics that begin with {@code $} are left out, so that an event causes no other event.
  */
-final class MessageEvents implements BrokerModule, LifecycleObserver {
+final class MessageEvents implements CoreFeature, LifecycleObserver {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageEvents.class);
     private static final String PREFIX = "$events/message/";
@@ -41,7 +42,7 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
     private static final int MAX_WAITING = 10_000;
 
     private final AtomicInteger waiting = new AtomicInteger();
-    private volatile @Nullable Core core;
+    private volatile @Nullable BrokerParts core;
     private volatile boolean delivered;
     private volatile boolean dropped;
 
@@ -50,36 +51,31 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
     private boolean isStarting;
 
     @Override
-    public Mono<Void> start(Core started) {
-        return Mono.fromRunnable(() -> {
-            core = started;
-            loop(started)
-                    .executor()
-                    .scheduleWithFixedDelay(() -> look(started), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
-        });
+    public void start(BrokerParts parts, @Nullable Supplier<ClusterStatus> cluster) {
+        core = parts;
+        loop(parts).executor().scheduleWithFixedDelay(() -> look(parts), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
     }
 
     @Override
-    public Mono<Void> stop() {
+    public void stop() {
         core = null;
-        return Mono.empty();
     }
 
     /** Looks at once whether somebody listens; later changes, and subscribers of other nodes, are noticed within a second. */
     @Override
     @AnyThread
     public void subscribed(String clientId, String filter, boolean isNew) {
-        Core running = core;
+        BrokerParts running = core;
         if (running != null && isNew && (filter.startsWith("$events/") || filter.startsWith("$share/"))) {
             execute(running, () -> look(running));
         }
     }
 
-    private static RoutingLoop loop(Core running) {
+    private static RoutingLoop loop(BrokerParts running) {
         return running.router().loops().get(0);
     }
 
-    private static boolean execute(Core running, Runnable task) {
+    private static boolean execute(BrokerParts running, Runnable task) {
         try {
             loop(running).executor().execute(task);
             return true;
@@ -89,7 +85,7 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
     }
 
     /** Starts the trace with the first subscriber, and ends it without one. */
-    private void look(Core running) {
+    private void look(BrokerParts running) {
         Matches matches = new Matches();
         delivered = isAwaited(running, DELIVERED, matches);
         dropped = isAwaited(running, DROPPED, matches);
@@ -100,8 +96,7 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
             present.dispose();
         } else if (wanted && present == null && !isStarting) {
             isStarting = true;
-            running.broker()
-                    .traces()
+            running.traces()
                     .start(ALL_MESSAGES, PAYLOAD_BYTES, event -> traced(running, event))
                     .subscribe(
                             begun -> execute(running, () -> {
@@ -112,14 +107,14 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
         }
     }
 
-    private static boolean isAwaited(Core running, TopicName topic, Matches matches) {
+    private static boolean isAwaited(BrokerParts running, TopicName topic, Matches matches) {
         running.router().index().match(topic, matches);
         boolean found = matches.size() + matches.sharedSize() > 0;
         matches.clear();
         return found;
     }
 
-    private void traced(Core running, TraceEvent event) {
+    private void traced(BrokerParts running, TraceEvent event) {
         if (event.topic() == null) {
             return;
         }
@@ -141,7 +136,7 @@ final class MessageEvents implements BrokerModule, LifecycleObserver {
         return details.get("matches") instanceof Number matches && matches.intValue() == 0;
     }
 
-    private void publish(Core running, TopicName topic, String name, TraceEvent event, @Nullable String reason) {
+    private void publish(BrokerParts running, TopicName topic, String name, TraceEvent event, @Nullable String reason) {
         if (waiting.incrementAndGet() > MAX_WAITING) {
             waiting.decrementAndGet();
             running.observer().eventLeftOut();

@@ -161,7 +161,8 @@ final class Shutdown {
 
     /** Stops modules, store and event loops; also for a broker that could not start. */
     Mono<Void> release() {
-        return stop(modules)
+        return Mono.<Void>fromRunnable(() -> parts.features().forEach(CoreFeature::stop))
+                .then(stop(modules))
                 .doFinally(signal -> parts.overload().stop())
                 .then(step("flushing the store", patience, this::finishWriting))
                 .then(step("closing the store", patience, this::closeStore))

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.routing.ExclusiveSubscription;
+import io.smqtt.routing.Subscriber;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 @AnyThread
 public final class ExclusiveFilters {
 
-    private final Map<TopicFilter, Session> holders = new ConcurrentHashMap<>();
+    private final Map<TopicFilter, Subscriber> holders = new ConcurrentHashMap<>();
     private final LongAdder refused = new LongAdder();
     private volatile boolean enabled;
 
@@ -69,14 +70,14 @@ public final class ExclusiveFilters {
      * @param session the session
      * @return false if a session of another client of this node has it
      */
-    public boolean claim(TopicFilter filter, Session session) {
-        Session holder = holders.compute(
+    public boolean claim(TopicFilter filter, Subscriber session) {
+        Subscriber holder = holders.compute(
                 filter, (key, present) -> present == null || present.id().equals(session.id()) ? session : present);
         return holder == session;
     }
 
     /** Releases a filter, if this session has it. */
-    void release(TopicFilter filter, Session session) {
+    void release(TopicFilter filter, Subscriber session) {
         holders.remove(filter, session);
     }
 
@@ -92,7 +93,7 @@ public final class ExclusiveFilters {
      * @return its client identifier; null if none has
      */
     public @Nullable String holder(TopicFilter filter) {
-        Session session = holders.get(filter);
+        Subscriber session = holders.get(filter);
         return session == null ? null : session.id();
     }
 
