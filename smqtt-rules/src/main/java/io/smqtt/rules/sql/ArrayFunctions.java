@@ -11,7 +11,7 @@ final class ArrayFunctions {
     private ArrayFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add("nth(n, array)", "the nth element; there must be one", a -> at(a, a.integer(0), a.list(1)))
                 .add("first(array)", "the first element; there must be one", a -> at(a, 1, a.list(0)))
                 .add(

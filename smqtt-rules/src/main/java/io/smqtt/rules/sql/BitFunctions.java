@@ -12,7 +12,7 @@ final class BitFunctions {
     private BitFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add(
                         "bitand(x, y)",
                         "the bits of both integers",

@@ -28,14 +28,14 @@ final class CodeFunctions {
     private CodeFunctions() {}
 
     static List<Function> all() {
-        Functions.Family family = new Functions.Family();
+        FunctionFamily family = new FunctionFamily();
         hashes(family);
         compression(family);
         encodings(family);
         return family.functions();
     }
 
-    private static void hashes(Functions.Family family) {
+    private static void hashes(FunctionFamily family) {
         family.add("md5(x)", "MD5 in hexadecimal digits", a -> hash(a, "MD5"))
                 .add("sha(x)", "SHA-1 in hexadecimal digits", a -> hash(a, "SHA-1"))
                 .add("sha256(x)", "SHA-256 in hexadecimal digits", a -> hash(a, "SHA-256"))
@@ -45,7 +45,7 @@ final class CodeFunctions {
                         a -> hash(a, 1, algorithm(a)));
     }
 
-    private static void compression(Functions.Family family) {
+    private static void compression(FunctionFamily family) {
         family.add("gzip(x)", "compressed, in the format of gzip", a -> pack(a, GZIPOutputStream::new))
                 .add("gunzip(bytes)", "unpacked, from the format of gzip", a -> unpack(a, GZIPInputStream::new))
                 .add("zip(x)", "compressed, without header", a -> pack(a, out -> deflater(out, true)))
@@ -63,7 +63,7 @@ final class CodeFunctions {
                         a -> unpack(a, in -> new InflaterInputStream(in, new Inflater(false))));
     }
 
-    private static void encodings(Functions.Family family) {
+    private static void encodings(FunctionFamily family) {
         family.add("base64_encode(x[, no_padding][, urlsafe])", "in Base64", CodeFunctions::encode64)
                 .add("base64_decode(text[, no_padding][, urlsafe])", "from Base64", CodeFunctions::decode64)
                 .add("bin2hexstr(x[, prefix])", "in hexadecimal digits, upper case, behind a prefix", a -> {

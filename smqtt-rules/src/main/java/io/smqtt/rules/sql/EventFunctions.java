@@ -16,7 +16,7 @@ final class EventFunctions {
     private EventFunctions() {}
 
     static List<Function> all() {
-        Functions.Family family = new Functions.Family();
+        FunctionFamily family = new FunctionFamily();
         fields(family);
         topics(family);
         return family.live("uuid_v4()", "a random UUID", a -> UUID.randomUUID().toString())
@@ -31,7 +31,7 @@ final class EventFunctions {
                 .functions();
     }
 
-    private static void fields(Functions.Family family) {
+    private static void fields(FunctionFamily family) {
         family.live("msgid()", "the field id", a -> a.field("id"))
                 .live("qos()", "the field qos", a -> a.field("qos"))
                 .live("flags()", "the field flags", a -> a.field("flags"))
@@ -56,7 +56,7 @@ final class EventFunctions {
                 });
     }
 
-    private static void topics(Functions.Family family) {
+    private static void topics(FunctionFamily family) {
         family.add(
                         "contains_topic(filters, topic[, qos])",
                         "whether an array of topic filters, as maps with topic and qos or as text, has this one",

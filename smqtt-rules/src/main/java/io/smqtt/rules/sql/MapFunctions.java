@@ -13,7 +13,7 @@ final class MapFunctions {
     private MapFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add(
                         "map_get(key, map[, default])",
                         "the value of a key; undefined, or the default, if there is none",

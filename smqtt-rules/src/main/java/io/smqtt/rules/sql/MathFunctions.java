@@ -16,7 +16,7 @@ final class MathFunctions {
     private MathFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add("abs(x)", "the absolute value", a -> absolute(a.number(0)))
                 .add("ceil(x)", "the least integer that is not below x", a -> round(a, RoundingMode.CEILING))
                 .add("floor(x)", "the greatest integer that is not above x", a -> round(a, RoundingMode.FLOOR))

@@ -18,7 +18,7 @@ final class SplitFunctions {
     private SplitFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add(
                         "split(text, separator[, option])",
                         "an array of the parts; options 'notrim' (keeps empty parts), 'leading' and 'trailing' (one separator only), 'leading_notrim', 'trailing_notrim'",

@@ -10,7 +10,7 @@ final class TextFunctions {
     private TextFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .add("lower(text)", "in lower case", a -> made(a, a.text(0).toLowerCase(Locale.ROOT)))
                 .add("upper(text)", "in upper case", a -> made(a, a.text(0).toUpperCase(Locale.ROOT)))
                 .add(

@@ -20,7 +20,7 @@ final class TimeFunctions {
     private TimeFunctions() {}
 
     static List<Function> all() {
-        return new Functions.Family()
+        return new FunctionFamily()
                 .live(
                         "now_timestamp([unit])",
                         "the time since 1970 in seconds, or in another unit",

@@ -15,13 +15,13 @@ final class TypeFunctions {
     private TypeFunctions() {}
 
     static List<Function> all() {
-        Functions.Family family = new Functions.Family();
+        FunctionFamily family = new FunctionFamily();
         questions(family);
         conversions(family);
         return family.functions();
     }
 
-    private static void questions(Functions.Family family) {
+    private static void questions(FunctionFamily family) {
         family.add("is_null(x)", "whether x is undefined; JSON's null is not", a -> a.value(0) == null)
                 .add("is_not_null(x)", "whether x is not undefined", a -> a.value(0) != null)
                 .add("is_null_var(x)", "whether x is undefined or null", a -> isNone(a.value(0)))
@@ -45,7 +45,7 @@ final class TypeFunctions {
                 .add("coalesce_ne(x[, y])", "as coalesce; empty text counts as undefined, too", a -> coalesce(a, true));
     }
 
-    private static void conversions(Functions.Family family) {
+    private static void conversions(FunctionFamily family) {
         family.add(
                         "str(x)",
                         "x as text; a float with at most 10 decimals, maps and arrays as JSON",
