@@ -11,12 +11,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A check of the payloads of some topics by JSON Schema: {@code smqtt.validations.<name>.*}. Immutable.
+ * A check of the payloads of some topics by JSON Schema or a statement: {@code smqtt.validations.<name>.*}. Immutable.
  *
  * @param topics topic filters: messages of clients to topics that one of them matches are checked
  * @param folder the folder of the schemas, read at the start and again by a reload; without it the schemas are those of the API
  * @param schemas names of files in the folder, or of schemas of the API, each a JSON Schema (draft 4 to 2020-12; without {@code $schema} 2020-12)
- * @param strategy whether a payload must be valid by all schemas, or by any
+ * @param sql a statement of the rule language, instead of schemas or beside them: a payload is valid by it if it selects the message. Its FROM is not used
+ * @param strategy whether a payload must be valid by all schemas and the statement, or by any of them
  * @param failureAction what becomes of a message that is not valid
  * @param redirectTopic the topic to which a message that is not valid is published instead; empty for none
  * @param logFailures whether a message that is not valid is logged, at most one a minute
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 public record ValidationConfig(
         @Setting(required = true) List<String> topics,
         @Nullable Path folder,
-        @Setting(required = true) List<String> schemas,
+        List<String> schemas,
+        String sql,
         @Setting("all") Strategy strategy,
         @Setting("drop") FailureAction failureAction,
         String redirectTopic,
@@ -40,11 +42,11 @@ public record ValidationConfig(
 
     private static final String BLOCK = "validations.<name>.";
 
-    /** How the results of several schemas count. */
+    /** How the results of several schemas, and of the statement, count. */
     public enum Strategy {
-        /** A payload is valid by each schema. */
+        /** A payload is valid by each of them. */
         ALL,
-        /** A payload is valid by one schema at least. */
+        /** A payload is valid by one of them at least. */
         ANY
     }
 
@@ -67,7 +69,8 @@ public record ValidationConfig(
         topics = List.copyOf(topics);
         schemas = List.copyOf(schemas);
         Check.that(!topics.isEmpty(), BLOCK + "topics", "must be set");
-        Check.that(!schemas.isEmpty(), BLOCK + "schemas", "must be set");
+        Check.that(!schemas.isEmpty() || !sql.isEmpty(), BLOCK + "schemas", "must be set, or sql");
+        Check.that(folder == null || !schemas.isEmpty(), BLOCK + "folder", "needs schemas");
         for (String topic : topics) {
             Check.that(!SharedFilter.isShared(topic), BLOCK + "topics", "cannot have $share: " + topic);
             parsed(BLOCK + "topics", topic, TopicFilter::of);

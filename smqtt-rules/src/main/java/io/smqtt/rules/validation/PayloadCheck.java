@@ -13,6 +13,7 @@ import com.networknt.schema.Schema;
 import io.smqtt.config.ValidationConfig;
 import io.smqtt.config.ValidationConfig.Strategy;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
@@ -39,18 +40,20 @@ final class PayloadCheck {
     private final ValidationConfig config;
     private final List<TopicFilter> topics;
     private final LiveSchemas live;
+    private final @Nullable SqlCheck statement;
     private volatile Map<String, Schema> files;
 
     /**
      * Reads the schemas. Blocks.
      *
-     * @throws io.smqtt.config.ConfigurationException if one cannot be used
+     * @throws io.smqtt.config.ConfigurationException if one of them, or the statement, cannot be used
      */
     PayloadCheck(String name, ValidationConfig config, LiveSchemas live) {
         this.name = name;
         this.config = config;
         this.topics = config.topics().stream().map(TopicFilter::of).toList();
         this.live = live;
+        this.statement = SqlCheck.of(name, config.sql());
         this.files = SchemaFiles.read(name, config);
     }
 
@@ -97,10 +100,19 @@ final class PayloadCheck {
 
     /** Why a payload is not valid; null if it is. Takes time. */
     @Nullable
-    String problem(ApplicationMessage message) {
+    String problem(ClientIdentity client, ApplicationMessage message) {
         if (message.payload().size() > config.maxPayloadBytes()) {
             return "more than " + config.maxPayloadBytes() + " bytes";
         }
+        String bySchemas = config.schemas().isEmpty() ? null : problemBySchemas(message);
+        if (statement == null) {
+            return bySchemas;
+        }
+        boolean isDecided = !config.schemas().isEmpty() && (bySchemas == null) == (config.strategy() == Strategy.ANY);
+        return isDecided ? bySchemas : statement.problem(client, message);
+    }
+
+    private @Nullable String problemBySchemas(ApplicationMessage message) {
         JsonNode document;
         try {
             document = MAPPER.readTree(message.payload().toByteArray());

@@ -61,7 +61,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
      *
      * @param config the configuration of the broker
      * @return for one broker, as a module and as an interceptor
-     * @throws ConfigurationException if a schema cannot be used, with all problems
+     * @throws ConfigurationException if a schema or a statement cannot be used, with all problems
      */
     public static ValidationModule of(BrokerConfig config) {
         List<PayloadCheck> checks = new ArrayList<>();
@@ -138,7 +138,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
             PayloadCheck check = checks.get(i);
             if (check.isFor(message.topic())) {
                 int following = i + 1;
-                return problem(check, message)
+                return problem(check, client, message)
                         .flatMap(problem -> problem.isEmpty() || isIgnored(check, client, message, problem)
                                 ? next(following, client, message)
                                 : refused(check, client, message, problem));
@@ -148,9 +148,9 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     }
 
     /** Why a payload is not valid; empty if it is. */
-    private Mono<String> problem(PayloadCheck check, ApplicationMessage message) {
+    private Mono<String> problem(PayloadCheck check, ClientIdentity client, ApplicationMessage message) {
         return Mono.fromCallable(() -> {
-                    String problem = check.problem(message);
+                    String problem = check.problem(client, message);
                     return problem == null ? "" : problem;
                 })
                 .subscribeOn(threads)

@@ -42,6 +42,9 @@ class ValidationTest {
             """;
     private static final Path FOLDER = folder();
 
+    /** No matching subscribers. */
+    private static final int ACCEPTED = 0x10;
+
     private final List<String> outcomes = new CopyOnWriteArrayList<>();
 
     private ValidationModule module;
@@ -96,7 +99,30 @@ class ValidationTest {
                 ValidationConfig.builder(FOLDER, "temp.json", "loose")
                         .failureAction(FailureAction.IGNORE)
                         .build());
+        all.put(
+                "sql",
+                statement(
+                        "SELECT payload.temp AS t FROM \"#\" WHERE t < 100 AND topic = 'sql/warm' AND clientid = 'c'",
+                        "sql/+"));
+        String yes = "SELECT * FROM \"#\" WHERE topic =~ '+/yes'";
+        all.put(
+                "either",
+                ValidationConfig.builder(FOLDER, "temp.json", "either/+")
+                        .sql(yes)
+                        .strategy(Strategy.ANY)
+                        .build());
+        all.put(
+                "both",
+                ValidationConfig.builder(FOLDER, "temp.json", "both/+").sql(yes).build());
         return all;
+    }
+
+    private static ValidationConfig statement(String sql, String topic) {
+        return ValidationConfig.builder(FOLDER, "temp.json", topic)
+                .folder(null)
+                .schemas(List.of())
+                .sql(sql)
+                .build();
     }
 
     private static int publish(RawClient client, String topic, String payload) {
@@ -257,6 +283,40 @@ class ValidationTest {
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("validations.x.schemas")
                 .hasMessageContaining("a.json");
+    }
+
+    @Test
+    void aPayloadIsValidIfTheStatementSelectsTheMessage() {
+        RawClient client = broker.client(V5, "c");
+
+        assertThat(publish(client, "sql/warm", "{\"temp\": 20}")).isEqualTo(ACCEPTED);
+        assertThat(publish(client, "sql/warm", "{\"temp\": 200}")).isEqualTo(0x83);
+        assertThat(publish(client, "sql/cold", "{\"temp\": 20}")).isEqualTo(0x83);
+        assertThat(publish(client, "sql/warm", "no JSON")).isEqualTo(0x83);
+        assertThat(publish(broker.client(V5, "other"), "sql/warm", "{\"temp\": 20}")).isEqualTo(0x83);
+    }
+
+    /** The schema wants an integer, the statement a topic that ends with "yes". */
+    @Test
+    void aStatementCountsLikeOneMoreSchema() {
+        RawClient client = broker.client(V5, "c");
+
+        assertThat(publish(client, "either/no", "{\"temp\": 20}")).isEqualTo(ACCEPTED);
+        assertThat(publish(client, "either/yes", "{\"temp\": 20.5}")).isEqualTo(ACCEPTED);
+        assertThat(publish(client, "either/no", "{\"temp\": 20.5}")).isEqualTo(0x83);
+        assertThat(publish(client, "both/yes", "{\"temp\": 20}")).isEqualTo(ACCEPTED);
+        assertThat(publish(client, "both/no", "{\"temp\": 20}")).isEqualTo(0x83);
+        assertThat(publish(client, "both/yes", "{\"temp\": 20.5}")).isEqualTo(0x83);
+    }
+
+    @Test
+    void aStatementThatIsNotValidStopsTheStart() {
+        BrokerConfig config = BrokerConfig.builder()
+                .validations(Map.of("x", statement("SELECT * FROM", "t")))
+                .build();
+        assertThatThrownBy(() -> ValidationModule.of(config))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("validations.x.sql has a mistake: line 1");
     }
 
     @Test
