@@ -197,6 +197,14 @@ final class BrokerProcess implements AutoCloseable {
         return process.output();
     }
 
+    /** The lines so far that warn of something else than the load of a busy machine. */
+    List<String> warnings() {
+        return output().stream()
+                .filter(line -> line.contains(" WARN ") || line.contains("SEVERE"))
+                .filter(line -> !line.contains("alarm overload: an event loop was"))
+                .toList();
+    }
+
     /** What the broker has printed so far, for messages of failed tests. */
     String report() {
         return process.report();
