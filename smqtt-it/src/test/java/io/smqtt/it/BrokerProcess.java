@@ -110,12 +110,16 @@ final class BrokerProcess implements AutoCloseable {
         return List.of(Files.readString(file).split("\0"));
     }
 
+    /** A flag for programs that live shorter than the better compiler needs to be of use. */
+    static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+
     /** The words that begin a command of the tested program. */
     static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
             return List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    SHORT_LIVED,
                     "-ea:io.smqtt...",
                     "-jar",
                     Path.of(jar).toAbsolutePath().toString());

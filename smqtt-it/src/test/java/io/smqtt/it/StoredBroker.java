@@ -63,6 +63,7 @@ final class StoredBroker {
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         builder.environment().put("SMQTT_MEMORY", "1024");
+        builder.environment().put("SMQTT_JAVA_OPTS", BrokerProcess.SHORT_LIVED);
         return builder;
     }
 
