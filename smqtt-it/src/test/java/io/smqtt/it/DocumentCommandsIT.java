@@ -126,13 +126,17 @@ class DocumentCommandsIT {
     void usersAndConfigurationsAreMadeAndCheckedAsTheDocumentsShow() throws Exception {
         Files.writeString(directory.resolve("my.yaml"), "listeners:\n  tcp:\n    port: 1884\n");
         Files.writeString(directory.resolve("mosquitto.conf"), "listener 1883\nallow_anonymous true\n");
+        Files.writeString(directory.resolve("emqx.conf"), "listeners.tcp.default { bind = \"0.0.0.0:1883\" }\n");
         int run = 0;
         for (String document : List.of("getting-started.md", "deployment.md", "migration.md")) {
             Matcher line = LINE.matcher(Files.readString(DOCS.resolve(document)));
             while (line.find()) {
-                String command = line.group(1).strip().replaceAll("/etc/(mosquitto|smqtt)/", "");
+                String command = line.group(1).strip().replaceAll("/etc/(mosquitto|smqtt|emqx)/", "");
                 if (command.matches("bin/smqtt (passwd|config|version)\\b.*")) {
                     Files.deleteIfExists(directory.resolve("passwords")); // each document begins anew
+                    if (command.contains(" migrate ")) {
+                        Files.deleteIfExists(directory.resolve("smqtt.yaml"));
+                    }
                     Result result = shell(command, "secret-1234\nsecret-1234\n");
                     assertThat(result.code())
                             .as("%s: %s", command, result.output())
