@@ -29,12 +29,12 @@ class ForwardHistoriesTest {
 
     @Test
     void acknowledgedMessagesArriveOnceAndInOrderInAnyHistory() {
-        RandomHistory.runEach(300, seed -> new History(seed, false));
+        RandomHistory.runEach(150, seed -> new History(seed, false));
     }
 
     @Test
     void acknowledgedMessagesSurviveTheirNodeInAnyHistory() {
-        RandomHistory.runEach(300, seed -> new History(seed, true));
+        RandomHistory.runEach(150, seed -> new History(seed, true));
     }
 
     /** What became of a published message. */
