@@ -42,11 +42,11 @@ final class SqlCheck {
     /** Why a payload is not valid; null if it is. Takes time. */
     @Nullable
     String problem(ClientIdentity client, ApplicationMessage message) {
-        return switch (program.evaluate(RuleInput.of(fields(client, message)), RuleBudget.DEFAULT)) {
-            case RuleOutcome.Rows rows -> null;
-            case RuleOutcome.NoMatch none -> "the statement does not select it";
-            case RuleOutcome.Failed failed -> failed.reason();
-        };
+        RuleOutcome outcome = program.evaluate(RuleInput.of(fields(client, message)), RuleBudget.DEFAULT);
+        if (outcome instanceof RuleOutcome.Failed failed) {
+            return failed.reason();
+        }
+        return outcome instanceof RuleOutcome.Rows ? null : "the statement does not select it";
     }
 
     private static Map<String, @Nullable Object> fields(ClientIdentity client, ApplicationMessage message) {
