@@ -293,7 +293,8 @@ class ValidationTest {
         assertThat(publish(client, "sql/warm", "{\"temp\": 200}")).isEqualTo(0x83);
         assertThat(publish(client, "sql/cold", "{\"temp\": 20}")).isEqualTo(0x83);
         assertThat(publish(client, "sql/warm", "no JSON")).isEqualTo(0x83);
-        assertThat(publish(broker.client(V5, "other"), "sql/warm", "{\"temp\": 20}")).isEqualTo(0x83);
+        assertThat(publish(broker.client(V5, "other"), "sql/warm", "{\"temp\": 20}"))
+                .isEqualTo(0x83);
     }
 
     /** The schema wants an integer, the statement a topic that ends with "yes". */
