@@ -130,9 +130,11 @@ class FormerScriptsIT {
     }
 
     /** Status code and body. */
-    private static String curl(BrokerProcess broker, String token, String path, String... options) {
-        List<String> command =
-                new ArrayList<>(List.of(ForeignProgram.path("curl"), "-s", "-w", "\n%{http_code}", "--max-time", "50"));
+    private String curl(BrokerProcess broker, String token, String path, String... options) throws IOException {
+        Path body = directory.resolve("body");
+        Files.writeString(body, "");
+        List<String> command = new ArrayList<>(List.of(
+                ForeignProgram.path("curl"), "-s", "-w", "%{http_code}", "-o", body.toString(), "--max-time", "50"));
         command.addAll(List.of("-H", "Content-Type: application/json"));
         if (!token.isEmpty()) {
             command.addAll(List.of("-H", "Authorization: Bearer " + token));
@@ -141,9 +143,8 @@ class FormerScriptsIT {
         command.add("http://127.0.0.1:" + broker.port("management") + path);
         try (CapturedProcess process = CapturedProcess.start("curl", new ProcessBuilder(command))) {
             assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
-            List<String> lines = process.output();
-            String body = String.join("\n", lines.subList(0, lines.size() - 1));
-            return lines.get(lines.size() - 1) + " " + body.strip();
+            return String.join("", process.output()) + " "
+                    + Files.readString(body).strip();
         }
     }
 }
