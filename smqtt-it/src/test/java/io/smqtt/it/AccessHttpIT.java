@@ -11,8 +11,6 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,12 +119,6 @@ class AccessHttpIT {
 
     /** What the command says, without its exit code, which differs from release to release. */
     private String publish(String... options) {
-        List<String> command = new ArrayList<>(List.of(
-                ForeignProgram.path("mosquitto_pub"), "-h", "127.0.0.1", "-p", String.valueOf(broker.port("tcp"))));
-        command.addAll(List.of(options));
-        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
-            process.awaitExit(PATIENCE);
-            return String.join("\n", process.output());
-        }
+        return MosquittoPub.run(broker, options);
     }
 }

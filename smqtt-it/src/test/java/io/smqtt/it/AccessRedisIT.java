@@ -133,7 +133,7 @@ class AccessRedisIT {
 
     @Test
     void commandsOfThePageGetTheirAnswers() {
-        page.assertPublishAnswers(12, options -> run(options.split(" ")));
+        page.assertPublishAnswers(12, options -> MosquittoPub.run(broker, options.split(" ")));
     }
 
     @Test
@@ -177,19 +177,6 @@ class AccessRedisIT {
     }
 
     private static String publish(String... options) {
-        List<String> all = new ArrayList<>(List.of("-V", "5", "-q", "1", "-m", "1"));
-        all.addAll(List.of(options));
-        return run(all.toArray(String[]::new));
-    }
-
-    /** What the command says, without its exit code, which differs from release to release. */
-    private static String run(String... options) {
-        List<String> command = new ArrayList<>(List.of(
-                ForeignProgram.path("mosquitto_pub"), "-h", "127.0.0.1", "-p", String.valueOf(broker.port("tcp"))));
-        command.addAll(List.of(options));
-        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
-            process.awaitExit(PATIENCE);
-            return String.join("\n", process.output());
-        }
+        return MosquittoPub.publish(broker, options);
     }
 }

@@ -109,20 +109,8 @@ class AccessSqlIT {
     }
 
     private static String publish(String... options) {
-        List<String> command = new ArrayList<>(List.of(
-                ForeignProgram.path("mosquitto_pub"),
-                "-V",
-                "5",
-                "-q",
-                "1",
-                "-h",
-                "127.0.0.1",
-                "-p",
-                String.valueOf(broker.port("tcp"))));
-        command.addAll(List.of(options));
-        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
-            process.awaitExit(PATIENCE);
-            return String.join("\n", process.output());
-        }
+        List<String> all = new ArrayList<>(List.of("-V", "5", "-q", "1"));
+        all.addAll(List.of(options));
+        return MosquittoPub.run(broker, all.toArray(String[]::new));
     }
 }
