@@ -303,16 +303,7 @@ class CommandHelpTest {
                 (config, legacy, beforehand) -> {
                     throw new AssertionError("was started");
                 },
-                new Signals() {
-                    @Override
-                    public void onStop(Runnable action) {}
-
-                    @Override
-                    public void onReload(Runnable action) {}
-
-                    @Override
-                    public void halt() {}
-                },
+                new NoSignals(),
                 System::nanoTime,
                 Set.of("smqtt-persistence", "smqtt-cluster"));
     }

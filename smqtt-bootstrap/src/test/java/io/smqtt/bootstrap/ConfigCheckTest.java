@@ -264,16 +264,7 @@ class ConfigCheckTest {
                         environment,
                         directory,
                         starter,
-                        new Signals() {
-                            @Override
-                            public void onStop(Runnable action) {}
-
-                            @Override
-                            public void onReload(Runnable action) {}
-
-                            @Override
-                            public void halt() {}
-                        },
+                        new NoSignals(),
                         System::nanoTime,
                         Set.of("smqtt-persistence", "smqtt-cluster")),
                 command.toArray(String[]::new));

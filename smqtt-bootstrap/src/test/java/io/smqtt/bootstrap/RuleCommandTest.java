@@ -40,16 +40,7 @@ class RuleCommandTest {
                 (config, legacy, beforehand) -> {
                     throw new AssertionError("was started");
                 },
-                new Signals() {
-                    @Override
-                    public void onStop(Runnable action) {}
-
-                    @Override
-                    public void onReload(Runnable action) {}
-
-                    @Override
-                    public void halt() {}
-                },
+                new NoSignals(),
                 System::nanoTime,
                 Set.of());
         return SmqttMain.run(program, arguments);

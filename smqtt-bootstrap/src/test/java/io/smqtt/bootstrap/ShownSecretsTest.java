@@ -351,17 +351,4 @@ class ShownSecretsTest {
     private BrokerStarter.Running start(BrokerConfig config) {
         throw failure;
     }
-
-    /** Nothing is told to the process. */
-    private static final class NoSignals implements Signals {
-
-        @Override
-        public void onStop(Runnable action) {}
-
-        @Override
-        public void onReload(Runnable action) {}
-
-        @Override
-        public void halt() {}
-    }
 }
