@@ -91,98 +91,87 @@ final class EmqxAccessRules {
 
     /** Requests to an HTTP server, about clients or about topics. */
     private static List<Rule<EmqxMapper>> http(String theirs, String ours) {
-        return List.of(
-                same(theirs + (ours.isEmpty() ? "mechanism" : "type"), "access.chain", taken()),
-                same(theirs + "enable", "access.chain", taken()),
-                same(theirs + "backend", BACKEND + "type", taken()),
-                same(theirs + "url", BACKEND + ours + "url", backend(ours + "url", text())),
-                same(theirs + "method", BACKEND + ours + "method", backend(ours + "method", text())),
-                new Rule<>(
-                        theirs + "headers.*",
-                        Outcome.SAME,
-                        BACKEND + ours + "headers",
-                        "a header that may hold a secret is not written; set it by the environment",
-                        (mapper, setting) -> mapper.access().header(setting, ours)),
-                same(
-                        theirs + "body.*",
-                        BACKEND + ours + "body",
-                        (mapper, setting) -> mapper.access().field(setting, ours)),
-                same(theirs + "request_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
-                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
-                none(theirs + "connect_timeout", POOL),
-                none(theirs + "max_inactive", POOL),
-                none(theirs + "enable_pipelining", POOL),
-                none(theirs + "retry_interval", POOL),
-                none(theirs + "max_retries", POOL),
-                unguarded(theirs + "precondition", ALWAYS),
-                same(theirs + "ssl.enable", BACKEND + ours + "url", taken()),
-                same(
-                        theirs + "ssl.cacertfile",
-                        BACKEND + "ca",
-                        (mapper, setting) -> mapper.access().authority(setting)),
-                new Rule<>(
-                        theirs + "ssl.verify",
-                        Outcome.SAME,
-                        BACKEND + "ca",
-                        "certificates of servers are always checked",
-                        (mapper, setting) -> mapper.access().verify(setting)),
-                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
-                none(theirs + "*", "not configurable"));
+        return overTls(
+                theirs,
+                ours + "url",
+                List.of(
+                        same(theirs + (ours.isEmpty() ? "mechanism" : "type"), "access.chain", taken()),
+                        same(theirs + "enable", "access.chain", taken()),
+                        same(theirs + "backend", BACKEND + "type", taken()),
+                        same(theirs + "url", BACKEND + ours + "url", backend(ours + "url", text())),
+                        same(theirs + "method", BACKEND + ours + "method", backend(ours + "method", text())),
+                        new Rule<>(
+                                theirs + "headers.*",
+                                Outcome.SAME,
+                                BACKEND + ours + "headers",
+                                "a header that may hold a secret is not written; set it by the environment",
+                                (mapper, setting) -> mapper.access().header(setting, ours)),
+                        same(
+                                theirs + "body.*",
+                                BACKEND + ours + "body",
+                                (mapper, setting) -> mapper.access().field(setting, ours)),
+                        same(
+                                theirs + "request_timeout",
+                                BACKEND + "timeout",
+                                backend("timeout", duration(1_000, 10, 60_000))),
+                        same(
+                                theirs + "pool_size",
+                                BACKEND + "max-concurrent",
+                                backend("max-concurrent", count(1, 1_024))),
+                        none(theirs + "connect_timeout", POOL),
+                        none(theirs + "max_inactive", POOL),
+                        none(theirs + "enable_pipelining", POOL),
+                        none(theirs + "retry_interval", POOL),
+                        none(theirs + "max_retries", POOL),
+                        unguarded(theirs + "precondition", ALWAYS)));
     }
 
     private static List<Rule<EmqxMapper>> jwt(String theirs) {
-        return List.of(
-                same(theirs + "mechanism", "access.chain", taken()),
-                same(theirs + "enable", "access.chain", taken()),
-                same(theirs + "from", BACKEND + "from", backend("from", text())),
-                new Rule<>(
-                        theirs + "algorithm",
-                        Outcome.SAME,
-                        BACKEND + "algorithms",
-                        "the kind of the key says it",
-                        taken()),
-                same(theirs + "use_jwks", BACKEND + "endpoint", taken()),
-                new Rule<>(
-                        theirs + "secret",
-                        Outcome.SAME,
-                        BACKEND + "secret-file",
-                        "written to a file for its owner only; at least 32 bytes",
-                        (mapper, setting) -> mapper.access().secret(setting)),
-                same(theirs + "secret_base64_encoded", BACKEND + "secret-base64", backend("secret-base64", flag())),
-                same(
-                        theirs + "public_key",
-                        BACKEND + "public-key",
-                        (mapper, setting) -> mapper.access().publicKey(setting)),
-                same(theirs + "endpoint", BACKEND + "endpoint", backend("endpoint", text())),
-                same(
-                        theirs + "refresh_interval",
-                        BACKEND + "refresh-interval",
-                        backend("refresh-interval", duration(1_000, 1_000, EmqxRules.day()))),
-                same(
-                        theirs + "verify_claims*",
-                        BACKEND + "verify-claims",
-                        (mapper, setting) -> mapper.access().claim(setting)),
-                same(theirs + "acl_claim_name", BACKEND + "acl-claim", backend("acl-claim", text())),
-                same(
-                        theirs + "disconnect_after_expire",
-                        BACKEND + "disconnect-after-expire",
-                        backend("disconnect-after-expire", flag())),
-                none(theirs + "pool_size", "keys are fetched by one request"),
-                none(theirs + "headers.*", "the request for the keys has no further headers"),
-                unguarded(theirs + "precondition", ALWAYS),
-                same(theirs + "ssl.enable", BACKEND + "endpoint", taken()),
-                same(
-                        theirs + "ssl.cacertfile",
-                        BACKEND + "ca",
-                        (mapper, setting) -> mapper.access().authority(setting)),
-                new Rule<>(
-                        theirs + "ssl.verify",
-                        Outcome.SAME,
-                        BACKEND + "ca",
-                        "certificates of servers are always checked",
-                        (mapper, setting) -> mapper.access().verify(setting)),
-                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
-                none(theirs + "*", "not configurable"));
+        return overTls(
+                theirs,
+                "endpoint",
+                List.of(
+                        same(theirs + "mechanism", "access.chain", taken()),
+                        same(theirs + "enable", "access.chain", taken()),
+                        same(theirs + "from", BACKEND + "from", backend("from", text())),
+                        new Rule<>(
+                                theirs + "algorithm",
+                                Outcome.SAME,
+                                BACKEND + "algorithms",
+                                "the kind of the key says it",
+                                taken()),
+                        same(theirs + "use_jwks", BACKEND + "endpoint", taken()),
+                        new Rule<>(
+                                theirs + "secret",
+                                Outcome.SAME,
+                                BACKEND + "secret-file",
+                                "written to a file for its owner only; at least 32 bytes",
+                                (mapper, setting) -> mapper.access().secret(setting)),
+                        same(
+                                theirs + "secret_base64_encoded",
+                                BACKEND + "secret-base64",
+                                backend("secret-base64", flag())),
+                        same(
+                                theirs + "public_key",
+                                BACKEND + "public-key",
+                                (mapper, setting) -> mapper.access().publicKey(setting)),
+                        same(theirs + "endpoint", BACKEND + "endpoint", backend("endpoint", text())),
+                        same(
+                                theirs + "refresh_interval",
+                                BACKEND + "refresh-interval",
+                                backend("refresh-interval", duration(1_000, 1_000, EmqxRules.day()))),
+                        same(
+                                theirs + "verify_claims*",
+                                BACKEND + "verify-claims",
+                                (mapper, setting) -> mapper.access().claim(setting)),
+                        same(theirs + "acl_claim_name", BACKEND + "acl-claim", backend("acl-claim", text())),
+                        same(
+                                theirs + "disconnect_after_expire",
+                                BACKEND + "disconnect-after-expire",
+                                backend("disconnect-after-expire", flag())),
+                        none(theirs + "pool_size", "keys are fetched by one request"),
+                        none(theirs + "headers.*", "the request for the keys has no further headers"),
+                        unguarded(theirs + "precondition", ALWAYS)));
     }
 
     /** A database; the backend is an extension. */
@@ -286,22 +275,9 @@ final class EmqxAccessRules {
                 same(theirs + "cmd", BACKEND + command, backend(command, text())),
                 unguarded(theirs + "precondition", ALWAYS),
                 same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
-                none(theirs + "auto_reconnect", POOL),
-                same(theirs + "ssl.enable", BACKEND + "url", taken()),
-                same(
-                        theirs + "ssl.cacertfile",
-                        BACKEND + "ca",
-                        (mapper, setting) -> mapper.access().authority(setting)),
-                new Rule<>(
-                        theirs + "ssl.verify",
-                        Outcome.SAME,
-                        BACKEND + "ca",
-                        "certificates of servers are always checked",
-                        (mapper, setting) -> mapper.access().verify(setting)),
-                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
-                none(theirs + "*", "not configurable")));
-        rules.addAll(rules.size() - 1, hashes(theirs));
-        return rules;
+                none(theirs + "auto_reconnect", POOL)));
+        rules.addAll(hashes(theirs));
+        return overTls(theirs, "url", rules);
     }
 
     private static EmqxValue lowerCase() {
@@ -310,62 +286,86 @@ final class EmqxAccessRules {
 
     /** A directory; the backend is an extension. */
     private static List<Rule<EmqxMapper>> ldap(String theirs) {
-        return List.of(
-                same(theirs + (theirs.startsWith(AUTHN) ? "mechanism" : "type"), "access.chain", taken()),
-                same(theirs + "enable", "access.chain", taken()),
-                new Rule<>(
-                        theirs + "backend",
-                        Outcome.SAME,
-                        BACKEND + "type",
-                        "an extension: put smqtt-access-ldap into lib/ext",
-                        taken()),
-                same(
-                        theirs + "server",
-                        BACKEND + "url",
-                        (mapper, setting) -> mapper.access().directory(setting)),
-                same(theirs + "username", BACKEND + "bind-dn", backend("bind-dn", text())),
-                new Rule<>(
-                        theirs + "password",
-                        Outcome.SAME,
-                        BACKEND + "bind-password-file",
-                        PRIVATE_FILE,
-                        (mapper, setting) -> mapper.access().password(setting, "bind-password-file")),
-                same(theirs + "base_dn", BACKEND + "base-dn", backend("base-dn", text())),
-                same(theirs + "filter", BACKEND + "filter", backend("filter", text())),
-                same(theirs + "method.type", BACKEND + "method", backend("method", text())),
-                same(theirs + "method.bind_password", BACKEND + "method", taken()),
-                same(
-                        theirs + "method.password_attribute",
-                        BACKEND + "password-attribute",
-                        backend("password-attribute", text())),
-                same(
-                        theirs + "method.is_superuser_attribute",
-                        BACKEND + "superuser-attribute",
-                        backend("superuser-attribute", text())),
-                same(theirs + "publish_attribute", BACKEND + "publish-attribute", backend("publish-attribute", text())),
-                same(
-                        theirs + "subscribe_attribute",
-                        BACKEND + "subscribe-attribute",
-                        backend("subscribe-attribute", text())),
-                same(theirs + "all_attribute", BACKEND + "all-attribute", backend("all-attribute", text())),
-                same(theirs + "acl_rule_attribute", BACKEND + "rule-attribute", backend("rule-attribute", text())),
-                unguarded(theirs + "precondition", ALWAYS),
-                same(theirs + "query_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
-                same(theirs + "request_timeout", BACKEND + "timeout", backend("timeout", duration(1_000, 10, 60_000))),
-                same(theirs + "pool_size", BACKEND + "max-concurrent", backend("max-concurrent", count(1, 1_024))),
-                same(theirs + "ssl.enable", BACKEND + "url", taken()),
-                same(
-                        theirs + "ssl.cacertfile",
-                        BACKEND + "ca",
-                        (mapper, setting) -> mapper.access().authority(setting)),
-                new Rule<>(
-                        theirs + "ssl.verify",
-                        Outcome.SAME,
-                        BACKEND + "ca",
-                        "certificates of servers are always checked",
-                        (mapper, setting) -> mapper.access().verify(setting)),
-                none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"),
-                none(theirs + "*", "not configurable"));
+        return overTls(
+                theirs,
+                "url",
+                List.of(
+                        same(theirs + (theirs.startsWith(AUTHN) ? "mechanism" : "type"), "access.chain", taken()),
+                        same(theirs + "enable", "access.chain", taken()),
+                        new Rule<>(
+                                theirs + "backend",
+                                Outcome.SAME,
+                                BACKEND + "type",
+                                "an extension: put smqtt-access-ldap into lib/ext",
+                                taken()),
+                        same(
+                                theirs + "server",
+                                BACKEND + "url",
+                                (mapper, setting) -> mapper.access().directory(setting)),
+                        same(theirs + "username", BACKEND + "bind-dn", backend("bind-dn", text())),
+                        new Rule<>(
+                                theirs + "password",
+                                Outcome.SAME,
+                                BACKEND + "bind-password-file",
+                                PRIVATE_FILE,
+                                (mapper, setting) -> mapper.access().password(setting, "bind-password-file")),
+                        same(theirs + "base_dn", BACKEND + "base-dn", backend("base-dn", text())),
+                        same(theirs + "filter", BACKEND + "filter", backend("filter", text())),
+                        same(theirs + "method.type", BACKEND + "method", backend("method", text())),
+                        same(theirs + "method.bind_password", BACKEND + "method", taken()),
+                        same(
+                                theirs + "method.password_attribute",
+                                BACKEND + "password-attribute",
+                                backend("password-attribute", text())),
+                        same(
+                                theirs + "method.is_superuser_attribute",
+                                BACKEND + "superuser-attribute",
+                                backend("superuser-attribute", text())),
+                        same(
+                                theirs + "publish_attribute",
+                                BACKEND + "publish-attribute",
+                                backend("publish-attribute", text())),
+                        same(
+                                theirs + "subscribe_attribute",
+                                BACKEND + "subscribe-attribute",
+                                backend("subscribe-attribute", text())),
+                        same(theirs + "all_attribute", BACKEND + "all-attribute", backend("all-attribute", text())),
+                        same(
+                                theirs + "acl_rule_attribute",
+                                BACKEND + "rule-attribute",
+                                backend("rule-attribute", text())),
+                        unguarded(theirs + "precondition", ALWAYS),
+                        same(
+                                theirs + "query_timeout",
+                                BACKEND + "timeout",
+                                backend("timeout", duration(1_000, 10, 60_000))),
+                        same(
+                                theirs + "request_timeout",
+                                BACKEND + "timeout",
+                                backend("timeout", duration(1_000, 10, 60_000))),
+                        same(
+                                theirs + "pool_size",
+                                BACKEND + "max-concurrent",
+                                backend("max-concurrent", count(1, 1_024)))));
+    }
+
+    /** Rules of a client of a server, with those of its encryption, and of what is not known. */
+    private static List<Rule<EmqxMapper>> overTls(String theirs, String address, List<Rule<EmqxMapper>> own) {
+        List<Rule<EmqxMapper>> rules = new ArrayList<>(own);
+        rules.add(same(theirs + "ssl.enable", BACKEND + address, taken()));
+        rules.add(same(
+                theirs + "ssl.cacertfile",
+                BACKEND + "ca",
+                (mapper, setting) -> mapper.access().authority(setting)));
+        rules.add(new Rule<>(
+                theirs + "ssl.verify",
+                Outcome.SAME,
+                BACKEND + "ca",
+                "certificates of servers are always checked",
+                (mapper, setting) -> mapper.access().verify(setting)));
+        rules.add(none(theirs + "ssl.*", CLIENT_CERTIFICATE + "; TLS 1.2 and 1.3"));
+        rules.add(none(theirs + "*", "not configurable"));
+        return rules;
     }
 
     private static BiConsumer<EmqxMapper, OldSetting> backend(String key, EmqxValue value) {
