@@ -3,9 +3,9 @@ package io.smqtt;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.ImmediateSubscriber;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
@@ -17,11 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the broker a Sparkplug Aware MQTT Server (Sparkplug 3.0, section 10.1.4): NBIRTH and DBIRTH messages are retained under
- * {@code $sparkplug/certificates/}. A subscriber in the index like any other, so that other messages take no notice. It gets what is published at this node:
- * for the cluster it is a relay, whose subscriptions other nodes do not learn of.
+ * {@code $sparkplug/certificates/}. A subscriber in the index like any other, so that other messages take no notice.
  */
 @AnyThread
-final class BirthCertificates implements CoreFeature, Subscriber {
+final class BirthCertificates implements CoreFeature, ImmediateSubscriber {
 
     private static final String CERTIFICATES = "$sparkplug/certificates/";
     private static final String NAME = "$sparkplug";
@@ -79,31 +78,6 @@ final class BirthCertificates implements CoreFeature, Subscriber {
 
     @Override
     public String id() {
-        return NAME;
-    }
-
-    @Override
-    public @Nullable RoutingLoop owner() {
-        return null;
-    }
-
-    @Override
-    public boolean isOnline() {
-        return true;
-    }
-
-    @Override
-    public int inFlightCount() {
-        return 0;
-    }
-
-    @Override
-    public boolean mayHold() {
-        return false;
-    }
-
-    @Override
-    public String relaysTo() {
         return NAME;
     }
 }

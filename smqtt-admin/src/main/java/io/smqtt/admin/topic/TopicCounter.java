@@ -5,10 +5,9 @@ import io.netty.util.concurrent.FastThreadLocal;
 import io.smqtt.BrokerModule.Core;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.ImmediateSubscriber;
 import io.smqtt.routing.Matches;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -16,13 +15,12 @@ import io.smqtt.topic.TopicFilter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the messages of one filter that this node accepts, and their deliveries. A subscriber in the index, so that messages of other topics take no notice
  * of it. For the cluster it is a relay: other nodes send nothing here because of it.
  */
-final class TopicCounter implements Subscriber {
+final class TopicCounter implements ImmediateSubscriber {
 
     private static final String NAME = "$topic-metrics";
     private static final int LEVELS = QoS.values().length;
@@ -159,34 +157,9 @@ final class TopicCounter implements Subscriber {
         return NAME;
     }
 
-    @Override
-    public @Nullable RoutingLoop owner() {
-        return null;
-    }
-
-    @Override
-    public boolean isOnline() {
-        return true;
-    }
-
-    @Override
-    public int inFlightCount() {
-        return 0;
-    }
-
-    @Override
-    public boolean mayHold() {
-        return false;
-    }
-
     /** True: it looks at no payload, so none has to be copied for it. */
     @Override
     public boolean retainsPayloads() {
         return true;
-    }
-
-    @Override
-    public String relaysTo() {
-        return NAME;
     }
 }
