@@ -83,7 +83,7 @@ final class ManagementMemory {
         }
     }
 
-    /** What a request and its answer hold until they are released. */
+    /** The memory that one request and its response have reserved. */
     @AnyThread
     final class Share {
 

@@ -133,7 +133,7 @@ final class ManagementServer {
     }
 
     /**
-     * What callers may hold.
+     * Limits of the memory and time that requests take.
      *
      * @param heapBytes the maximum size of the heap
      * @param read the time for the reading of a large answer

@@ -195,8 +195,8 @@ final class LettuceRedis implements Redis {
     }
 
     /**
-     * Closes a connection on which an answer has not come in time: everything that is sent on it would wait behind that. The request is
-     * cancelled before, since closing ends those that wait with an error, which nobody would take.
+     * Closes a connection after a timeout: later commands would wait behind the unanswered one. The request is cancelled first, because
+     * closing the connection fails its pending commands, and an error without a subscriber would be logged as dropped.
      */
     private void discard(CompletableFuture<Opened> opened, Connection connection) {
         if (current.compareAndSet(opened, null)) {

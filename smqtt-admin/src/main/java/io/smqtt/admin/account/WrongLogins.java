@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A quarter of an hour without a login ends that. Wrong logins are counted for a user at an address (IPv6: a /64 network), for an address,
  * and for a user. Where a user has logged in, only the first count is applied: so neither wrong names from the same address nor others
  * elsewhere who try the user's name keep the user out. A device that a login has made known has a count of its own in place of that of the
- * address: there, nobody else keeps the user out. At most 10,000 of each count are known, and the latest 100 places where a user has logged in.
+ * address, so that failed logins of others do not lock the user out on that device. At most 10,000 counters of each kind are kept, and for
+ * each user the 100 latest devices and addresses with a successful login.
  */
 @AnyThread
 final class WrongLogins {

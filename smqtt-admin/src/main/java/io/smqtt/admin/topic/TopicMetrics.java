@@ -41,7 +41,7 @@ public final class TopicMetrics implements BrokerModule {
         filters = objects.kind("topic_metric", TopicMetric.FORMAT, new ObjectLimits(MAX_FILTERS, 4 << 10, 1 << 20));
     }
 
-    /** What operators have chosen. */
+    /** The topic filters for which operators have switched metrics on. */
     ObjectKind<TopicMetric> filters() {
         return filters;
     }
