@@ -7,13 +7,19 @@ import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.temporal.ChronoField;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Functions of dates and times. The local time zone is that of the broker. */
 final class TimeFunctions {
+
+    private static final DateTimeFormatter RFC3339_SECONDS = rfc3339(0);
+    private static final DateTimeFormatter RFC3339_MILLIS = rfc3339(3);
+    private static final DateTimeFormatter RFC3339_MICROS = rfc3339(6);
+    private static final DateTimeFormatter RFC3339_NANOS = rfc3339(9);
 
     private static final long NANOS = 1_000_000_000L;
 
@@ -103,17 +109,19 @@ final class TimeFunctions {
     }
 
     private static String rfc3339(Instant time, long unit) {
-        OffsetDateTime local = time.atZone(ZoneId.systemDefault())
-                .toOffsetDateTime()
-                .truncatedTo(
-                        unit == 1
-                                ? ChronoUnit.SECONDS
-                                : unit == 1_000
-                                        ? ChronoUnit.MILLIS
-                                        : unit == 1_000_000 ? ChronoUnit.MICROS : ChronoUnit.NANOS);
-        String fraction = unit == 1 ? "" : unit == 1_000 ? ".SSS" : unit == 1_000_000 ? ".SSSSSS" : ".SSSSSSSSS";
-        String pattern = "yyyy-MM-dd'T'HH:mm:ss" + fraction + "XXX";
-        return local.format(DateTimeFormatter.ofPattern(pattern, Locale.ROOT));
+        DateTimeFormatter formatter = unit == 1
+                ? RFC3339_SECONDS
+                : unit == 1_000 ? RFC3339_MILLIS : unit == 1_000_000 ? RFC3339_MICROS : RFC3339_NANOS;
+        return formatter.format(time.atZone(ZoneId.systemDefault()));
+    }
+
+    /** A formatter of RFC 3339, section 5.6, with so many digits of a second's fraction. */
+    private static DateTimeFormatter rfc3339(int digits) {
+        DateTimeFormatterBuilder text = new DateTimeFormatterBuilder().appendPattern("uuuu-MM-dd'T'HH:mm:ss");
+        if (digits > 0) {
+            text.appendFraction(ChronoField.NANO_OF_SECOND, digits, digits, true);
+        }
+        return text.appendOffset("+HH:MM", "Z").toFormatter(Locale.ROOT);
     }
 
     private static ZoneOffset offset(Arguments a, @Nullable Object zone) {
