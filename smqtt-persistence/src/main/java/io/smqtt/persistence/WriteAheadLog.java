@@ -100,10 +100,11 @@ final class WriteAheadLog {
             }
             if (expected == LogFile.UNKNOWN
                     && tables != null
+                    && before.equals(database)
                     && log.firstSequence() > Manifest.lastSequence(tables) + 1) {
                 return Damage.of(tables, "its end is missing, and " + path.getFileName() + " continues after it", null);
             }
-            if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
+            if (!before.equals(database) && log.firstSequence() != expected) {
                 return Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);
             }
             expected = log.nextSequence();

@@ -79,6 +79,55 @@ class WriteAheadLogTest {
                 .hasMessageContaining(directory.toString());
     }
 
+    /** The tables have what came after it, so that nothing but the cut log says that rows are missing. */
+    @Test
+    void aFirstLogThatIsCutInItsFirstRecordIsNamed() throws Exception {
+        Path database = directory.resolve("db");
+        Path copy = directory.resolve("copy");
+        NativeLibrary.load(directory.resolve("native"));
+        Files.createDirectories(database);
+        try (Handles open = new Handles(database, SETTINGS, true)) {
+            write(open, 1);
+            flush(open, Family.META); // what else was written is still in the log only
+            write(open, 2);
+            LiveCopy.of(database, copy);
+        }
+        Path first = logs(copy).get(0);
+        byte[] bytes = Files.readAllBytes(first);
+        Files.write(first, Arrays.copyOf(bytes, 20));
+
+        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy, false))
+                .isInstanceOf(StoreDamagedException.class)
+                .hasMessageContaining(first.toString());
+    }
+
+    /** A crash in the first write of a log leaves such a file, and no later start may take it for damage. */
+    @Test
+    void aLogThatHoldsNoWholeRecordIsNotMissedAfterTheNextStart() throws Exception {
+        Path database = directory.resolve("db");
+        Path torn = directory.resolve("torn");
+        Path copy = directory.resolve("copy");
+        NativeLibrary.load(directory.resolve("native"));
+        Files.createDirectories(database);
+        try (Handles open = new Handles(database, SETTINGS, true)) {
+            write(open, 1);
+            flush(open, Family.values());
+            write(open, 2);
+            LiveCopy.of(database, torn);
+        }
+        Path last = logs(torn).get(logs(torn).size() - 1);
+        byte[] bytes = Files.readAllBytes(last);
+        Files.write(last, Arrays.copyOf(bytes, 20));
+        WriteAheadLog.requireWhole(torn, false);
+        try (Handles open = new Handles(torn, SETTINGS, false)) {
+            write(open, 3);
+            LiveCopy.of(torn, copy);
+        }
+        Files.write(copy.resolve(last.getFileName()), Arrays.copyOf(bytes, 20));
+
+        WriteAheadLog.requireWhole(copy, false);
+    }
+
     /** Rows 1 to 30, of which those up to 10 are on stable storage before 11 is written. */
     private Path log() throws Exception {
         Path path = directory.resolve("db");
