@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The tree of commands that ask and change a running broker through its REST API. */
 final class CtlCommand {
 
+    static final String NAME = "ctl";
+
+    private static final String DESCRIPTION =
+            "Shows and changes a running broker through its management port. In a cluster lists and actions reach all "
+                    + "nodes.";
+
     private CtlCommand() {}
 
-    /** {@return {@code ctl} with all commands below it} */
-    static CommandLine of(ProgramContext program) {
-        return group(
-                "ctl",
-                "Shows and changes a running broker through its management port. In a cluster lists and actions reach all "
-                        + "nodes.",
+    /**
+     * {@return {@code ctl} with the commands that may be meant}
+     *
+     * @param words the arguments after {@code ctl}: to describe each of a hundred commands takes longer than to call one
+     */
+    static CommandLine of(ProgramContext program, List<String> words) {
+        return all(program).line(words);
+    }
+
+    /** {@return {@code ctl} for a list of commands, without any below it} */
+    static CommandLine nameOnly() {
+        return new Group(NAME, DESCRIPTION, List.of()).line(List.of());
+    }
+
+    private static Group all(ProgramContext program) {
+        return new Group(
+                NAME,
+                DESCRIPTION,
                 List.of(
                         new NodeCommands.Status(program),
                         new UserCommands.WhoAmI(program),
@@ -25,7 +43,7 @@ final class CtlCommand {
                         new NodeCommands.Stats(program),
                         new NodeCommands.Metrics(program),
                         new NodeCommands.Cluster(program),
-                        group(
+                        new Group(
                                 "clients",
                                 "Shows and ends sessions.",
                                 List.of(
@@ -37,7 +55,7 @@ final class CtlCommand {
                                         new ClientCommands.Unsubscribe(program),
                                         new ClientCommands.Queue(program),
                                         new ClientCommands.InFlight(program))),
-                        group(
+                        new Group(
                                 "bans",
                                 "Shows and changes which clients may not connect.",
                                 List.of(
@@ -49,21 +67,21 @@ final class CtlCommand {
                         new RoutingCommands.Topics(program),
                         new RoutingCommands.Explain(program),
                         new MessageCommands.Publish(program),
-                        group(
+                        new Group(
                                 "retained",
                                 "Shows and removes retained messages.",
                                 List.of(
                                         new MessageCommands.Retained(program),
                                         new MessageCommands.Show(program),
                                         new MessageCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "delayed",
                                 "Shows and cancels messages that are published later.",
                                 List.of(
                                         new DelayedCommands.Waiting(program),
                                         new DelayedCommands.Show(program),
                                         new DelayedCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "topic-metrics",
                                 "Counts the messages of single topics and filters.",
                                 List.of(
@@ -72,7 +90,7 @@ final class CtlCommand {
                                         new TopicMetricCommands.Add(program),
                                         new TopicMetricCommands.Reset(program),
                                         new TopicMetricCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "schemas",
                                 "Shows and changes the JSON Schemas of checks of payloads.",
                                 List.of(
@@ -81,7 +99,7 @@ final class CtlCommand {
                                         new SchemaCommands.Add(program),
                                         new SchemaCommands.Replace(program),
                                         new SchemaCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "listeners",
                                 "Shows, stops and starts listeners.",
                                 List.of(
@@ -90,7 +108,7 @@ final class CtlCommand {
                                         new ListenerCommands.Start(program),
                                         new ListenerCommands.Stop(program),
                                         new ListenerCommands.Restart(program))),
-                        group(
+                        new Group(
                                 "bridges",
                                 "Shows, stops and starts connections to other brokers.",
                                 List.of(
@@ -99,7 +117,7 @@ final class CtlCommand {
                                         new BridgeCommands.Start(program),
                                         new BridgeCommands.Stop(program),
                                         new BridgeCommands.Restart(program))),
-                        group(
+                        new Group(
                                 "users",
                                 "Shows and changes users of the API and the dashboard.",
                                 List.of(
@@ -108,7 +126,7 @@ final class CtlCommand {
                                         new UserCommands.Change(program),
                                         new UserCommands.Delete(program),
                                         new UserCommands.Password(program))),
-                        group(
+                        new Group(
                                 "keys",
                                 "Shows and changes API keys.",
                                 List.of(
@@ -117,7 +135,7 @@ final class CtlCommand {
                                         new KeyCommands.Add(program),
                                         new KeyCommands.Change(program),
                                         new KeyCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "trace",
                                 "Records what happens to a client, to the messages of a topic, or to an address.",
                                 List.of(
@@ -128,11 +146,11 @@ final class CtlCommand {
                                         new TraceCommands.Stop(program),
                                         new TraceCommands.Download(program),
                                         new TraceCommands.Delete(program))),
-                        group(
+                        new Group(
                                 "log",
                                 "Shows and sets the levels of the log.",
                                 List.of(new LogCommands.Loggers(program), new LogCommands.SetLevel(program))),
-                        group(
+                        new Group(
                                 "access",
                                 "Steers the backends that say who may connect.",
                                 List.of(new AccessCommands.Forget(program))),
@@ -144,28 +162,44 @@ final class CtlCommand {
                         new ServiceCommands.Import(program)));
     }
 
-    private static CommandLine group(String name, String description, List<?> commands) {
-        List<String> names = new ArrayList<>();
-        Group group = new Group(names);
-        CommandSpec spec = CommandSpec.wrapWithoutInspection(group).name(name);
-        spec.usageMessage().description(description);
-        CommandLine line = new CommandLine(spec);
-        group.line = line;
-        for (Object command : commands) {
-            CommandLine sub = command instanceof CommandLine made ? made : new CommandLine(command);
-            names.add(sub.getCommandName());
-            line.addSubcommand(sub);
+    /**
+     * A word that is no command without a further one.
+     *
+     * @param commands groups, and objects that picocli reads
+     */
+    private record Group(String name, String description, List<?> commands) {
+
+        /** {@return the command, below it only the one that the first word names if it names any} */
+        CommandLine line(List<String> words) {
+            List<String> names = commands.stream().map(Group::nameOf).toList();
+            Alone alone = new Alone(names);
+            CommandSpec spec = CommandSpec.wrapWithoutInspection(alone).name(name);
+            spec.usageMessage().description(description);
+            CommandLine line = new CommandLine(spec);
+            alone.line = line;
+            int named = words.isEmpty() ? -1 : names.indexOf(words.get(0));
+            List<?> meant = named < 0 ? commands : commands.subList(named, named + 1);
+            List<String> further = named < 0 ? List.of() : words.subList(1, words.size());
+            for (Object command : meant) {
+                line.addSubcommand(command instanceof Group group ? group.line(further) : new CommandLine(command));
+            }
+            return line;
         }
-        return line;
+
+        private static String nameOf(Object command) {
+            return command instanceof Group group
+                    ? group.name
+                    : command.getClass().getAnnotation(Command.class).name();
+        }
     }
 
-    /** A word that is no command without a further one. */
-    private static final class Group implements Runnable {
+    /** Names what may follow. */
+    private static final class Alone implements Runnable {
 
         private final List<String> names;
         private CommandLine line = new CommandLine(CommandSpec.create());
 
-        Group(List<String> names) {
+        Alone(List<String> names) {
             this.names = names;
         }
 

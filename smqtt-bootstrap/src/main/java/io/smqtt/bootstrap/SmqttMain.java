@@ -13,6 +13,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -50,6 +51,9 @@ public final class SmqttMain implements Runnable {
     /** Java sends a POST again if a kept connection ends; a message would be published twice. */
     private static final String RETRIED_POST = "sun.net.http.retryPost";
 
+    /** The commands that read what is below others. */
+    private static final Set<String> DESCRIBING = Set.of("help", "completion", "man");
+
     @Spec
     @Nullable
     CommandSpec spec;
@@ -74,15 +78,20 @@ public final class SmqttMain implements Runnable {
     }
 
     static int run(ProgramContext program, String... args) {
-        return commandLine(program)
+        return commandLine(program, List.of(args))
                 .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, program.err()))
                 .setExecutionExceptionHandler(
                         (failure, failed, parsed) -> exitCode(failure, isVerbose(parsed), program.err()))
                 .execute(args);
     }
 
-    /** {@return all commands, to be executed or described} */
+    /** {@return all commands, to be described} */
     static CommandLine commandLine(ProgramContext program) {
+        return commandLine(program, List.of());
+    }
+
+    /** {@return all commands; below {@code ctl} only those that a command line may mean} */
+    private static CommandLine commandLine(ProgramContext program, List<String> words) {
         CommandLine config = new CommandLine(new ConfigCommand())
                 .addSubcommand(new ConfigCommand.Check(program))
                 .addSubcommand(new ConfigCommand.Print(program))
@@ -92,7 +101,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Import(program))
                 .addSubcommand(new DataCommand.Check(program))
                 .addSubcommand(new DataCommand.Backup(program));
-        CommandLine ctl = CtlCommand.of(program);
+        CommandLine ctl = ctl(program, words);
         CommandLine ext = new CommandLine(new ExtCommand()).addSubcommand(new ExtCommand.ListAll(program));
         CommandLine rule = new CommandLine(new RuleCommand()).addSubcommand(new RuleCommand.Test(program));
         CommandLine line = new CommandLine(new SmqttMain())
@@ -127,6 +136,15 @@ public final class SmqttMain implements Runnable {
         WholeWords.keepIn(line);
         return line.setOut(WholeWords.restoring(program.out()))
                 .setErr(new PrintWriter(program.err(), true, StandardCharsets.UTF_8));
+    }
+
+    private static CommandLine ctl(ProgramContext program, List<String> words) {
+        if (words.isEmpty() || DESCRIBING.contains(words.get(0))) {
+            return CtlCommand.of(program, List.of());
+        }
+        return words.get(0).equals(CtlCommand.NAME)
+                ? CtlCommand.of(program, words.subList(1, words.size()))
+                : CtlCommand.nameOnly();
     }
 
     private static void addHelpCommand(CommandLine group) {
