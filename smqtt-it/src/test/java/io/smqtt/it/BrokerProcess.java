@@ -117,12 +117,13 @@ final class BrokerProcess implements AutoCloseable {
     static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
-            return List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    SHORT_LIVED,
-                    "-ea:io.smqtt...",
-                    "-jar",
-                    Path.of(jar).toAbsolutePath().toString());
+            Path file = Path.of(jar).toAbsolutePath();
+            List<String> java = List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), SHORT_LIVED, "-ea:io.smqtt...");
+            List<String> command = new ArrayList<>(java);
+            command.addAll(ClassArchive.flags(java, file));
+            command.addAll(List.of("-jar", file.toString()));
+            return command;
         }
         Path script = script();
         if (!Files.isExecutable(script)) {
