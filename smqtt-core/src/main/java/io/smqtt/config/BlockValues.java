@@ -31,7 +31,7 @@ final class BlockValues<R extends Record> {
     static <R extends Record> BlockValues<R> defaults(Class<R> type) {
         return new BlockValues<>(
                 type,
-                Arrays.stream(type.getRecordComponents())
+                Arrays.stream(ConfigSchema.components(type))
                         .map(BlockValues::defaultOf)
                         .toArray());
     }
@@ -42,7 +42,7 @@ final class BlockValues<R extends Record> {
     }
 
     private static @Nullable Object[] read(Record block) {
-        return Arrays.stream(block.getClass().getRecordComponents())
+        return Arrays.stream(ConfigSchema.components(block.getClass()))
                 .map(component -> ConfigSchema.get(block, component))
                 .toArray();
     }
@@ -72,7 +72,7 @@ final class BlockValues<R extends Record> {
      */
     static <R extends Record> R make(Class<R> type, @Nullable Object[] values) {
         check(type, values);
-        Class<?>[] types = Arrays.stream(type.getRecordComponents())
+        Class<?>[] types = Arrays.stream(ConfigSchema.components(type))
                 .map(RecordComponent::getType)
                 .toArray(Class<?>[]::new);
         try {
@@ -97,7 +97,7 @@ final class BlockValues<R extends Record> {
     static void check(Class<?> type, @Nullable Object... values) {
         ConfigBlock block = type.getAnnotation(ConfigBlock.class);
         String prefix = block == null || block.value().isEmpty() ? "" : block.value() + ".";
-        RecordComponent[] components = type.getRecordComponents();
+        RecordComponent[] components = ConfigSchema.components(type);
         for (int i = 0; i < components.length; i++) {
             check(prefix + ConfigSchema.kebab(components[i].getName()), components[i], values[i]);
         }

@@ -115,7 +115,7 @@ public final class ConfigBinder {
 
     /** Binds a record. Returns its defaults, or null, and adds to the problems if it cannot be bound. */
     private @Nullable Record block(Class<?> type, @Nullable Record defaults, String prefix) {
-        RecordComponent[] components = type.getRecordComponents();
+        RecordComponent[] components = ConfigSchema.components(type);
         @Nullable Object[] arguments = new Object[components.length];
         int before = problems.size();
         for (int i = 0; i < components.length; i++) {

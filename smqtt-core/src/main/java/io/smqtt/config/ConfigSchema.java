@@ -33,6 +33,13 @@ public final class ConfigSchema {
     /** Placeholder in key names for a name that the user chooses. */
     static final String NAME = "<name>";
 
+    private static final ClassValue<RecordComponent[]> COMPONENTS = new ClassValue<>() {
+        @Override
+        protected RecordComponent[] computeValue(Class<?> record) {
+            return record.getRecordComponents();
+        }
+    };
+
     private final List<Record> roots;
 
     private ConfigSchema(List<Record> roots) {
@@ -61,6 +68,11 @@ public final class ConfigSchema {
         return BlockValues.defaults(type).build();
     }
 
+    /** The components of a record, read once: each reading gives new objects, whose annotations are parsed anew. Not to be changed. */
+    static RecordComponent[] components(Class<?> record) {
+        return COMPONENTS.get(record);
+    }
+
     List<Record> roots() {
         return roots;
     }
@@ -80,7 +92,7 @@ public final class ConfigSchema {
 
     private static void describe(Class<?> type, @Nullable Record defaults, String prefix, List<ConfigKey> keys) {
         Properties texts = texts(type);
-        for (RecordComponent component : type.getRecordComponents()) {
+        for (RecordComponent component : components(type)) {
             String key = prefix + kebab(component.getName());
             Object value = defaults == null ? null : get(defaults, component);
             if (isOthers(component)) {
@@ -159,7 +171,7 @@ public final class ConfigSchema {
     }
 
     private static void values(Record block, String prefix, Map<String, String> values) {
-        for (RecordComponent component : block.getClass().getRecordComponents()) {
+        for (RecordComponent component : components(block.getClass())) {
             String key = prefix + kebab(component.getName());
             Object value = get(block, component);
             if (value instanceof Record) {
@@ -249,7 +261,7 @@ public final class ConfigSchema {
     static Set<String> names(Class<?> block) {
         Set<String> names = new HashSet<>();
         names.add(ENABLED);
-        for (RecordComponent component : block.getRecordComponents()) {
+        for (RecordComponent component : components(block)) {
             if (!isOthers(component)) {
                 names.add(kebab(component.getName()));
             }
