@@ -46,13 +46,14 @@ final class Crossing {
         this.out = new PublishRewriter(
                 true,
                 v5,
-                bridge.map()::out,
+                new RecentNames(bridge.map()::out),
                 remote.maximumQos(),
                 remote.retainAvailable(),
                 largest,
                 payload,
                 leavingHops);
-        this.in = new PublishRewriter(v5, true, bridge.map()::in, 2, true, maximumPacket, payload, arrivingHops);
+        this.in = new PublishRewriter(
+                v5, true, new RecentNames(bridge.map()::in), 2, true, maximumPacket, payload, arrivingHops);
     }
 
     /** A PUBLISH of the other broker. */
@@ -109,7 +110,7 @@ final class Crossing {
         int qos = Packets.qos(packet);
         if (cause == null) {
             counts.sent(packet);
-            if (qos > 0) {
+            if (lowered.lowers(qos)) {
                 lowered.sent(qos, Packets.packetId(packet), answers);
             }
             return;

@@ -7,16 +7,20 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketClientHandshaker13;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameDecoder;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import io.smqtt.config.BridgeAddress;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.transport.ClientTls;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -27,24 +31,18 @@ final class Dialler {
 
     private static final int MAXIMUM_HTTP_BYTES = 16_384;
 
-    /** What a WebSocket frame may have beside the largest packet. */
-    private static final int FRAME_ALLOWANCE = 1 << 20;
-
     private final @Nullable ClientTls tls;
     private final Duration timeout;
-    private final int maximumPacket;
 
     /**
      * Creates a dialler.
      *
      * @param tls for addresses with TLS
      * @param timeout of each step
-     * @param maximumPacket the largest packet that is received, in bytes
      */
-    Dialler(@Nullable ClientTls tls, Duration timeout, int maximumPacket) {
+    Dialler(@Nullable ClientTls tls, Duration timeout) {
         this.tls = tls;
         this.timeout = timeout;
-        this.maximumPacket = maximumPacket;
     }
 
     /**
@@ -87,19 +85,30 @@ final class Dialler {
         if (address.webSocket()) {
             pipeline.addLast(new HttpClientCodec());
             pipeline.addLast(new HttpObjectAggregator(MAXIMUM_HTTP_BYTES));
-            pipeline.addLast(new WebSocketClientProtocolHandler(WebSocketClientProtocolConfig.newBuilder()
-                    .webSocketUri(uri(address))
-                    .version(WebSocketVersion.V13)
-                    .subprotocol("mqtt")
-                    .maxFramePayloadLength(maximumPacket + FRAME_ALLOWANCE)
-                    .handshakeTimeoutMillis(timeout.toMillis())
-                    .build()));
+            pipeline.addLast(new WebSocketClientProtocolHandler(
+                    new Handshaker(uri(address)),
+                    WebSocketClientProtocolConfig.newBuilder()
+                            .handshakeTimeoutMillis(timeout.toMillis())
+                            .build()));
             pipeline.addLast(new WebSocketBytes());
         }
         if (address.tls() || address.webSocket()) {
             pipeline.addLast(new TransportHandshake(address.tls(), address.webSocket(), timeout));
         }
         pipeline.addLast(handler);
+    }
+
+    /** Offers the subprotocol of MQTT, and then takes frames of any length. */
+    private static final class Handshaker extends WebSocketClientHandshaker13 {
+
+        Handshaker(String uri) {
+            super(URI.create(uri), WebSocketVersion.V13, "mqtt", false, EmptyHttpHeaders.INSTANCE, FramePieces.LARGEST);
+        }
+
+        @Override
+        protected WebSocketFrameDecoder newWebsocketDecoder() {
+            return new FramePieces();
+        }
     }
 
     private static String uri(BridgeAddress address) {

@@ -19,16 +19,18 @@ final class LoweredQos {
         this.maximum = maximum;
     }
 
+    /** Whether messages of a QoS are sent with a lower one. */
+    boolean lowers(int qos) {
+        return qos > maximum;
+    }
+
     /**
-     * A message was sent.
+     * A message was sent with a lower QoS.
      *
      * @param qos of our session
      * @param answers takes the answer to our session, if it is due now
      */
     void sent(int qos, int packetId, ByteBuf answers) {
-        if (qos <= maximum) {
-            return;
-        }
         if (maximum == 0) {
             Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
         } else {

@@ -2,9 +2,7 @@
 package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.smqtt.thread.OnEventLoop;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fromV5 whether the packets are of MQTT 5.0
  * @param toV5 whether they are written in MQTT 5.0
- * @param names the new topic; null if the message is not passed on
+ * @param names the new topics
  * @param maximumQos the highest QoS that is written
  * @param keepsRetain whether the retain flag is kept
  * @param maximumPacket bytes of a packet that is written
@@ -24,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 record PublishRewriter(
         boolean fromV5,
         boolean toV5,
-        Names names,
+        RecentNames names,
         int maximumQos,
         boolean keepsRetain,
         long maximumPacket,
@@ -34,15 +32,6 @@ record PublishRewriter(
     private static final int RETAIN = 1;
     private static final int DUP_AND_QOS = 0x0e;
     private static final byte[] NO_HOP = {};
-
-    /** Names of topics at the other side. */
-    @FunctionalInterface
-    interface Names {
-
-        /** The name of a topic; null if it is not passed on. */
-        @Nullable
-        String of(String topic);
-    }
 
     /**
      * Writes a packet. Its indices stay.
@@ -56,12 +45,11 @@ record PublishRewriter(
         ByteBuf in = packet.duplicate();
         int header = in.readUnsignedByte();
         Packets.readVarInt(in);
-        String topic = in.readCharSequence(in.readUnsignedShort(), StandardCharsets.UTF_8)
-                .toString();
-        if (topic.isEmpty()) { // [MQTT-3.3.2-8]
+        int topicBytes = in.readUnsignedShort();
+        if (topicBytes == 0) { // [MQTT-3.3.2-8]
             throw new IllegalArgumentException("a topic alias, although none is allowed");
         }
-        String mapped = names.of(topic);
+        byte[] mapped = names.next(in, topicBytes);
         if (mapped == null) {
             return DropCause.TOPIC;
         }
@@ -79,9 +67,8 @@ record PublishRewriter(
         HopCheck.Trace replaced = hop.length > 0 ? trace : null;
         int replacedBytes = replaced == null ? 0 : replaced.end() - replaced.start();
         int propertyBytes = properties.readableBytes() + hop.length - replacedBytes;
-        int topicBytes = ByteBufUtil.utf8Bytes(mapped);
         int lowered = Math.min(qos, maximumQos);
-        int length = 2 + topicBytes + (lowered > 0 ? 2 : 0) + in.readableBytes();
+        int length = 2 + mapped.length + (lowered > 0 ? 2 : 0) + in.readableBytes();
         if (toV5) {
             length += Packets.varIntBytes(propertyBytes) + propertyBytes;
         }
@@ -91,8 +78,7 @@ record PublishRewriter(
         int flags = header & ~(keepsRetain ? 0 : RETAIN);
         out.writeByte(lowered == qos ? flags : lowered == 0 ? flags & ~DUP_AND_QOS : flags & ~6 | lowered << 1);
         Packets.writeVarInt(out, length);
-        out.writeShort(topicBytes);
-        ByteBufUtil.writeUtf8(out, mapped);
+        out.writeShort(mapped.length).writeBytes(mapped);
         if (lowered > 0) {
             out.writeShort(id);
         }

@@ -130,7 +130,7 @@ class BridgeFailureTest {
                     assertThat(connect[LEVEL_AT] & 0xff).isEqualTo(level);
                 }
             }
-            RawClient bridge = remote.accept311();
+            RawClient bridge = remote.accept311(false);
             ReceivedPacket message = RemoteStub.nextPublish(bridge);
             assertThat(message.text()).isEqualTo("waits");
             bridge.pubAck(message);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Another broker with limits: what its CONNACK says is obeyed. */
@@ -167,16 +168,16 @@ class BridgeLimitsTest {
 
     /** MQTT 3.1.1 has no Maximum Packet Size that it could obey. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 1, 2})
-    void aPacketOfMqtt311AboveOurLimitIsSkippedAndAcknowledged(int qos) {
-        BridgeConfig config = BridgedBroker.bridge(remote.address(), "a/# in 2")
+    @CsvSource({"0, false", "1, false", "2, false", "1, true", "2, true"})
+    void aPacketOfMqtt311AboveOurLimitIsSkippedAndAcknowledged(int qos, boolean webSocket) {
+        BridgeConfig config = BridgedBroker.bridge((webSocket ? "ws://" : "") + remote.address(), "a/# in 2")
                 .version("3.1.1")
                 .tryPrivate(false)
                 .build();
         try (DialledBroker broker = DialledBroker.with(config);
                 RawClient client = broker.client("subscriber")) {
             client.subscribe("a/#", 2);
-            RawClient bridge = remote.accept311();
+            RawClient bridge = remote.accept311(webSocket);
             bridge.expect(MqttMessageType.SUBSCRIBE);
             await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
             byte[] large = new byte[3 << 20];

@@ -49,6 +49,14 @@ final class RemoteStub implements AutoCloseable {
         }
     }
 
+    private Socket acceptWebSocket() {
+        try {
+            return new FramedSocket(acceptSocket());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Waits for a connection and its CONNECT. */
     RawClient acceptConnect() {
         RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_5);
@@ -65,8 +73,9 @@ final class RemoteStub implements AutoCloseable {
     }
 
     /** Waits for a connection with MQTT 3.1.1, and accepts it. */
-    RawClient accept311() {
-        RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_3_1_1);
+    RawClient accept311(boolean webSocket) {
+        Socket socket = webSocket ? acceptWebSocket() : acceptSocket();
+        RawClient bridge = RawClient.over(socket, ProtocolVersion.MQTT_3_1_1);
         accepted.add(bridge);
         bridge.expect(MqttMessageType.CONNECT);
         bridge.send(PacketBytes.packet(0x20).u8(0).u8(0));
