@@ -7,9 +7,11 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.smqtt.access.AccessControl;
 import io.smqtt.codec.DecoderLimits;
 import io.smqtt.codec.PacketDecoder;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.connection.ClientLink;
 import io.smqtt.connection.ClientLog;
@@ -39,6 +41,7 @@ import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.session.Stores;
+import io.smqtt.session.TopicShare;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
@@ -140,14 +143,7 @@ final class BrokerAssembly {
                 : new Stores(builder.store, storeLoops, config.storage().sync() != StorageConfig.Sync.NONE);
         sessions = new SessionRegistry(
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
-        config.bridges()
-                .forEach((name, bridge) -> sessions.limit(
-                        InProcess.bridge(name, bridge.isEach()),
-                        InProcess.limits(limits, bridge.maxQueuedMessages(), bridge.maxQueuedBytes()),
-                        config.session().toBuilder()
-                                .dropPolicy(bridge.dropPolicy())
-                                .queueQos0(bridge.queueQos0())
-                                .build()));
+        config.bridges().forEach(this::limit);
         if (config.mqtt().exclusiveSubscriptions()) {
             sessions.exclusive().enable();
         }
@@ -157,6 +153,26 @@ final class BrokerAssembly {
         directory = directory(builder);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
+    }
+
+    /** Gives the sessions of a bridge their settings, and each of several its part of the topics. */
+    private void limit(String name, BridgeConfig bridge) {
+        int count = bridge.connections();
+        LimitsConfig limits = InProcess.limits(
+                config.limits(),
+                Math.max(1, bridge.maxQueuedMessages() / count),
+                Math.max(1, bridge.maxQueuedBytes() / count));
+        SessionConfig settings = config.session().toBuilder()
+                .dropPolicy(bridge.dropPolicy())
+                .queueQos0(bridge.queueQos0())
+                .build();
+        for (int i = 0; i < count; i++) {
+            sessions.limit(
+                    InProcess.bridge(BridgeConfig.connectionName(name, i), bridge.isEach()),
+                    limits,
+                    settings,
+                    count == 1 ? null : new TopicShare(i, count));
+        }
     }
 
     private boolean rulesReadEvents() {

@@ -34,13 +34,14 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Keeps one connection to another broker: one attempt at a time, with a growing delay between attempts that fail. */
+/** Keeps one connection of a bridge to another broker: one attempt at a time, with a growing delay between attempts that fail. */
 @AnyThread
 final class Bridge {
 
     private static final Logger LOG = LoggerFactory.getLogger(Bridge.class);
     private static final Duration STABLE = Duration.ofSeconds(30);
 
+    private final String bridgeName;
     private final String name;
     private final BridgeConfig config;
     private final BridgeFiles files;
@@ -83,18 +84,23 @@ final class Bridge {
     private long queueDrops;
 
     /**
-     * Creates a bridge.
+     * Creates a connection of a bridge.
      *
+     * @param number its number, from 0; the first one alone takes messages of the other broker
      * @param brokerId identifies this broker in {@code smqtt-hops}
      */
-    Bridge(String name, BridgeConfig config, BridgeFiles files, BrokerModule.Core core, String brokerId) {
-        this.name = name;
+    Bridge(String bridge, int number, BridgeConfig config, BridgeFiles files, BrokerModule.Core core, String brokerId) {
+        this.bridgeName = bridge;
+        this.name = BridgeConfig.connectionName(bridge, number);
         this.config = config;
         this.files = files;
         this.core = core;
-        this.clientId = config.clientId().isEmpty() ? HostName.read() + "." + name : config.clientId();
+        String first = config.clientId().isEmpty() ? HostName.read() + "." + bridge : config.clientId();
+        this.clientId = clientId(first, number);
         this.chosen = !isElected();
-        this.topics = config.parsedTopics();
+        this.topics = config.parsedTopics().stream()
+                .map(topic -> number == 0 ? topic : topic.withoutIn())
+                .toList();
         this.addresses = config.parsedAddresses();
         this.map = new TopicMap(topics);
         this.bridgeBit = config.tryPrivate() && !config.isV5();
@@ -104,12 +110,22 @@ final class Bridge {
                 : new StateTopic(core, StateTopic.name(clientId));
         this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
         this.order = new StandingOrder(core, name);
-        this.dialler = new Dialler(
-                files.tls(), config.connectTimeout(), core.config().limits().maxPacketBytes());
+        this.dialler = new Dialler(files.tls(), config.connectTimeout());
     }
 
+    /** The client identifier of a connection at the other broker, without the name of a node. */
+    static String clientId(String ofFirst, int number) {
+        return number == 0 ? ofFirst : ofFirst + '-' + (number + 1);
+    }
+
+    /** The name of the connection: that of the bridge for the first one. */
     String name() {
         return name;
+    }
+
+    /** The name in the configuration. */
+    String bridgeName() {
+        return bridgeName;
     }
 
     BridgeConfig config() {
@@ -405,6 +421,13 @@ final class Bridge {
                     at,
                     refusal);
         }
+    }
+
+    /** Packet identifiers that no message of the session has, on its event loop; fewer if there are not so many. */
+    @OnEventLoop
+    int[] spareIdentifiers(int count) {
+        Session session = core.sessions().find(sessionId());
+        return session == null ? new int[0] : new SessionContents(session).spareIdentifiers(count);
     }
 
     /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */

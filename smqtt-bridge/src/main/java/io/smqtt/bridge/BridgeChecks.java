@@ -7,8 +7,10 @@ import io.smqtt.config.BridgeTopic;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** What can be said about bridges without connecting them: rules between several bridges, and between bridges and the cluster. */
@@ -29,6 +31,7 @@ final class BridgeChecks {
                         key(name, "client-id")
                                 + " must be set in a cluster, so that the session at the other broker does not depend on the node");
             }
+            checkConnections(name, bridge, problems);
             for (String other : seen) {
                 BridgeConfig before = bridges.get(other);
                 if (before != null) {
@@ -38,6 +41,29 @@ final class BridgeChecks {
             seen.add(name);
         });
         return problems;
+    }
+
+    private static void checkConnections(String name, BridgeConfig bridge, List<String> problems) {
+        if (bridge.connections() == 1) {
+            return;
+        }
+        List<BridgeTopic> topics = bridge.parsedTopics();
+        for (BridgeTopic out : topics) {
+            for (BridgeTopic in : topics) {
+                if (out.out() && in.in() && circles(out, in)) {
+                    problems.add(key(name, "connections") + " must be 1 for " + out.local()
+                            + ", which goes out and comes in as " + in.local()
+                            + ": what one connection sends would come back by another one");
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Whether what goes out may come in again, or the other way round, as far as filters tell it. */
+    private static boolean circles(BridgeTopic out, BridgeTopic in) {
+        boolean here = in.template() == null && overlap(out.local(), in.local());
+        return here || out.template() == null && overlap(out.remote(), in.remote());
     }
 
     private static String key(String name, String setting) {
@@ -56,7 +82,7 @@ final class BridgeChecks {
         if (common == null) {
             return;
         }
-        if (!bridge.clientId().isEmpty() && bridge.clientId().equals(before.clientId())) {
+        if (sameClientId(bridge, before)) {
             problems.add(key(name, "client-id") + " is also that of " + key(other, "client-id") + ": " + common
                     + " would end one connection for the other");
         }
@@ -70,6 +96,23 @@ final class BridgeChecks {
                 }
             }
         }
+    }
+
+    private static boolean sameClientId(BridgeConfig one, BridgeConfig other) {
+        if (one.clientId().isEmpty() || other.clientId().isEmpty()) {
+            return false;
+        }
+        Set<String> ids = clientIds(one);
+        ids.retainAll(clientIds(other));
+        return !ids.isEmpty();
+    }
+
+    private static Set<String> clientIds(BridgeConfig bridge) {
+        Set<String> ids = new HashSet<>();
+        for (int i = 0; i < bridge.connections(); i++) {
+            ids.add(Bridge.clientId(bridge.clientId(), i));
+        }
+        return ids;
     }
 
     /** Whether there is a topic that both filters match. */

@@ -87,7 +87,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         this.reset = reset;
         this.v5 = config.isV5();
         this.stateTopic = stateTopic;
-        this.pacer = config.maxRate() > 0 ? new Pacer(config.maxRate(), System.nanoTime()) : null;
+        this.pacer = config.maxRate() > 0
+                ? new Pacer(Math.max(1, config.maxRate() / config.connections()), System.nanoTime())
+                : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
         this.subscriptions = new Subscriptions(bridge, address.text());
     }
@@ -281,7 +283,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
         ByteBuf properties = context.alloc().buffer();
         properties.writeByte(0x11).writeInt(FOREVER);
-        properties.writeByte(0x21).writeShort(answer.receiveMaximum());
+        properties // some packet identifiers are for subscriptions
+                .writeByte(0x21)
+                .writeShort(Math.min(answer.receiveMaximum(), Packets.LARGEST_ID - subscriptions.most()));
         context.fireChannelRead(
                 Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
     }
@@ -317,6 +321,11 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed, ByteBuf answers) {
         if (abandoned || ended) {
             return; // our session sends it again
+        }
+        if (subscriptions.collides(packet)) { // one of the store, or a very late answer
+            ended = true;
+            close(context, "a message has the packet identifier of a subscription that it has not answered");
+            return;
         }
         Crossing between = crossing;
         switch (Packets.type(packet)) {
@@ -417,8 +426,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (!limits.sessionPresent()) {
             bridge.forgetReceived();
         }
+        int[] identifiers = bridge.spareIdentifiers(subscriptions.most());
+        if (identifiers.length < subscriptions.most()) {
+            close(context, "so many messages are in flight that no packet identifier is left for subscriptions");
+            return;
+        }
         ByteBuf first = context.alloc().buffer();
-        subscriptions.writeThere(first, limits);
+        subscriptions.writeThere(first, limits, identifiers);
         if (stateTopic != null && limits.retainAvailable()) {
             Packets.publishState(first, v5, stateTopic, StateTopic.CONNECTED);
         }

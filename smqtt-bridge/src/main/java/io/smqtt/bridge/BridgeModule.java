@@ -34,7 +34,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The bridges of one broker. */
+/** The bridges of one broker, each with one or several connections. */
 final class BridgeModule implements BrokerModule, Bridges {
 
     private static final Logger LOG = LoggerFactory.getLogger(BridgeModule.class);
@@ -76,15 +76,14 @@ final class BridgeModule implements BrokerModule, Bridges {
     public Mono<Void> start(Core core) {
         String id = Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), Character.MAX_RADIX);
         new StateTopic(core, ID_TOPIC).publish(id);
-        bridges = new TreeMap<>(configs)
-                .entrySet().stream()
-                        .map(entry -> new Bridge(
-                                entry.getKey(),
-                                entry.getValue(),
-                                Objects.requireNonNull(files.get(entry.getKey())),
-                                core,
-                                id))
-                        .toList();
+        List<Bridge> all = new ArrayList<>();
+        new TreeMap<>(configs).forEach((name, config) -> {
+            BridgeFiles ofBridge = Objects.requireNonNull(files.get(name));
+            for (int i = 0; i < config.connections(); i++) {
+                all.add(new Bridge(name, i, config, ofBridge, core, id));
+            }
+        });
+        bridges = List.copyOf(all);
         if (core.cluster() == null) { // in a cluster they may be those of another node
             endFormer(core);
         }
@@ -128,7 +127,7 @@ final class BridgeModule implements BrokerModule, Bridges {
     private static void elect(Bridge bridge, Set<Bridge> before) {
         bridge.followOrder();
         Supplier<ClusterStatus> cluster = bridge.core().cluster();
-        boolean chosen = cluster != null && Election.isChosen(bridge.name(), cluster.get());
+        boolean chosen = cluster != null && Election.isChosen(bridge.bridgeName(), cluster.get());
         bridge.choose(chosen && !before.add(bridge));
         if (!chosen) {
             before.remove(bridge);
@@ -182,13 +181,14 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     @Override
     public boolean operate(String name, Operation operation) {
+        boolean found = false;
         for (Bridge bridge : bridges) {
-            if (bridge.name().equals(name)) {
+            if (bridge.name().equals(name) || bridge.bridgeName().equals(name)) {
                 bridge.operate(operation);
-                return true;
+                found = true;
             }
         }
-        return false;
+        return found;
     }
 
     @Override

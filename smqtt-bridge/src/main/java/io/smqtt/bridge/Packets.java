@@ -26,8 +26,8 @@ final class Packets {
     /** Will flag, QoS 1, Will Retain. */
     private static final int RETAINED_WILL = 4 | 1 << 3 | 1 << 5;
 
-    /** The packet identifier of a bridge's own requests: the last one that a session takes for its messages. */
-    static final int OWN_ID = 65_535;
+    /** The largest packet identifier. */
+    static final int LARGEST_ID = 65_535;
 
     private Packets() {}
 

@@ -7,6 +7,7 @@ import io.smqtt.config.BridgeTopic;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -36,6 +37,11 @@ final class Subscriptions {
     private final String address;
     private final List<BridgeTopic> topics;
 
+    /** The packet identifiers of the requests to the other broker: of each topic, and of its identifier. */
+    private int[] requests = {};
+
+    private final BitSet unanswered = new BitSet();
+
     /**
      * Creates the subscriptions.
      *
@@ -48,7 +54,15 @@ final class Subscriptions {
         this.topics = bridge.topics();
     }
 
-    /** Writes a SUBSCRIBE to our broker for each filter that goes out. */
+    /** The number of requests to the other broker, at most. */
+    int most() {
+        return topics.size() + 1;
+    }
+
+    /**
+     * Writes a SUBSCRIBE to our broker for each filter that goes out. It tells requests from messages that come in, whose identifiers the other
+     * broker gives.
+     */
     void writeHere(ByteBuf out) {
         Set<TopicFilter> done = new HashSet<>();
         for (int i = 0; i < topics.size(); i++) {
@@ -56,22 +70,28 @@ final class Subscriptions {
             if (topic.out() && done.add(topic.local())) {
                 int qos = highestQos(BridgeTopic::out, BridgeTopic::local, topic.local());
                 int retained = bridge.wantsRetained(topic) ? 0 : RETAINED_IF_NEW;
-                Packets.subscribe(out, true, Packets.OWN_ID - i, topic.local().value(), qos | OPTIONS | retained);
+                Packets.subscribe(
+                        out, true, Packets.LARGEST_ID - i, topic.local().value(), qos | OPTIONS | retained);
             }
         }
     }
 
-    /** Writes a SUBSCRIBE to the other broker for each filter that comes in, and for its identifier. */
-    void writeThere(ByteBuf out, RemoteLimits limits) {
+    /**
+     * Writes a SUBSCRIBE to the other broker for each filter that comes in, and for its identifier.
+     *
+     * @param identifiers packet identifiers that no message in flight has, {@link #most} of them
+     */
+    void writeThere(ByteBuf out, RemoteLimits limits, int[] identifiers) {
+        requests = identifiers;
         Set<TopicFilter> done = new HashSet<>();
         for (int i = 0; i < topics.size(); i++) {
             BridgeTopic topic = topics.get(i);
             if (topic.in() && done.add(topic.remote())) {
-                writeThere(out, limits, Packets.OWN_ID - i, topic.remote());
+                writeThere(out, limits, identifiers[i], topic.remote());
             }
         }
         if (bridge.countsHops()) {
-            Packets.subscribe(out, true, Packets.OWN_ID - topics.size(), BridgeModule.ID_TOPIC, OPTIONS);
+            subscribe(out, identifiers[topics.size()], BridgeModule.ID_TOPIC, OPTIONS);
         }
     }
 
@@ -87,11 +107,15 @@ final class Subscriptions {
         int qos = highestQos(BridgeTopic::in, BridgeTopic::remote, filter);
         if (config.isEach()) { // No Local is an error for shared subscriptions [MQTT-3.8.3-4]
             String shared = SharedFilter.PREFIX + bridge.name() + '/' + filter.value();
-            Packets.subscribe(out, true, packetId, shared, qos | RETAIN_AS_PUBLISHED);
+            subscribe(out, packetId, shared, qos | RETAIN_AS_PUBLISHED);
         } else {
-            boolean v5 = config.isV5();
-            Packets.subscribe(out, v5, packetId, filter.value(), qos | (v5 ? OPTIONS | RETAINED_IF_NEW : 0));
+            subscribe(out, packetId, filter.value(), qos | (config.isV5() ? OPTIONS | RETAINED_IF_NEW : 0));
         }
+    }
+
+    private void subscribe(ByteBuf out, int packetId, String filter, int options) {
+        unanswered.set(packetId);
+        Packets.subscribe(out, config.isV5(), packetId, filter, options);
     }
 
     private int highestQos(
@@ -103,18 +127,33 @@ final class Subscriptions {
                 .orElse(0);
     }
 
+    /** Whether a PUBLISH or PUBREL has the packet identifier of a request that the other broker has not answered [MQTT-2.2.1-3]. */
+    boolean collides(ByteBuf packet) {
+        if (unanswered.isEmpty()) {
+            return false;
+        }
+        return switch (Packets.type(packet)) {
+            case Packets.PUBLISH -> Packets.qos(packet) > 0 && unanswered.get(Packets.packetId(packet));
+            case Packets.PUBREL -> unanswered.get(packet.getUnsignedShort(packet.readerIndex() + 2));
+            default -> false;
+        };
+    }
+
     /** A SUBACK of the other broker. */
     void answered(ByteBuf packet) {
         int reason = packet.getUnsignedByte(packet.writerIndex() - 1);
         Packets.body(packet);
-        int number = Packets.OWN_ID - packet.readUnsignedShort();
-        if (reason >= 0x80 && number >= 0 && number < topics.size()) {
-            LOG.warn(
-                    "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
-                    bridge.name(),
-                    address,
-                    topics.get(number).remote(),
-                    String.format("0x%02x", reason));
+        int id = packet.readUnsignedShort();
+        unanswered.clear(id);
+        for (int i = 0; i < topics.size() && reason >= 0x80; i++) {
+            if (requests[i] == id) {
+                LOG.warn(
+                        "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
+                        bridge.name(),
+                        address,
+                        topics.get(i).remote(),
+                        String.format("0x%02x", reason));
+            }
         }
     }
 }

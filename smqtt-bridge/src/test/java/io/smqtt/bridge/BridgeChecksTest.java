@@ -50,6 +50,42 @@ class BridgeChecksTest {
                 .isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "a/# both, a/#, a/#",
+        "a/# out;a/b in, a/#, a/b",
+        "a/# out 1 '' r/;b in 1 '' r/, a/#, ''",
+        "a/# out => x/$1;b/# in 1 a/ x/, a/#, a/b/#",
+        "a/# out => b/$1;b/# in, a/#, ''"
+    })
+    void severalConnectionsNeedTopicsThatDoNotComeBack(String topics, String out, String in) {
+        BridgeConfig bridge = BridgeConfig.builder(
+                        "h:1883", topics.replace("''", "\"\"").split(";"))
+                .clientId("x")
+                .connections(2)
+                .build();
+
+        assertThat(problems(Map.of("a", bridge)))
+                .isEqualTo(
+                        in.isEmpty()
+                                ? List.of()
+                                : List.of("bridges.a.connections must be 1 for " + out
+                                        + ", which goes out and comes in as " + in
+                                        + ": what one connection sends would come back by another one"));
+        assertThat(problems(Map.of("a", bridge.toBuilder().connections(1).build())))
+                .isEmpty();
+    }
+
+    @Test
+    void theClientIdentifiersOfConnectionsMustBeFree() {
+        BridgeConfig two = to("h:1883", "x", "a out").toBuilder().connections(2).build();
+
+        assertThat(problems(Map.of("a", two, "b", to("h:1883", "x-2", "b out"))))
+                .containsExactly(
+                        "bridges.b.client-id is also that of bridges.a.client-id: h:1883 would end one connection"
+                                + " for the other");
+    }
+
     @Test
     void inAClusterTheClientIdentifierMustBeSet() {
         ClusterConfig cluster =

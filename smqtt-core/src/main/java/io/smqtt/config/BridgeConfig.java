@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxPayloadBytes the largest payload that is forwarded, in either direction; 0 for no limit
  * @param maxRate maximum number of messages per second to the other broker; 0 for no limit. Messages of QoS 0 that would wait for more than a
  *     second are dropped
+ * @param connections number of connections, each with its part of the topics by a hash, of the queue, and of {@code max-rate}; more than one where
+ *     the Receive Maximum of the other broker and a long round trip limit one. What comes in does so by the first one
  * @param start whether the bridge connects when the broker starts, or when an operator starts it; messages wait in both cases
  * @param notifications where the state of the connection is published, retained, as {@code $SYS/broker/connection/<client-id>/state}: nowhere,
  *     at this broker, or at both
@@ -67,6 +69,7 @@ public record BridgeConfig(
 
         @Setting(value = "0", min = "0", max = "10000000") int maxRate,
 
+        @Setting(value = "1", min = "1", max = "64") int connections,
         @Setting("automatic") Start start,
         @Setting("local") Notifications notifications,
         @Setting("one") Nodes nodes,
@@ -117,6 +120,10 @@ public record BridgeConfig(
         Check.that(passwordFile == null || !username.isEmpty(), BLOCK + "password-file", "needs " + BLOCK + "username");
         Check.that(version.equals("5") || version.equals("3.1.1"), BLOCK + "version", "must be 5 or 3.1.1");
         Check.that(minDelay.compareTo(maxDelay) <= 0, BLOCK + "min-delay", "must not be more than max-delay");
+        Check.that(
+                connections == 1 || parsed.stream().anyMatch(BridgeTopic::out),
+                BLOCK + "connections",
+                "must be 1 if no topic goes out; what comes in does so by one connection");
         if (nodes == Nodes.EACH) {
             checkEach(parsed, version);
         }
@@ -131,6 +138,17 @@ public record BridgeConfig(
                 version.equals("5") || topics.stream().noneMatch(BridgeTopic::in),
                 BLOCK + "version",
                 "must be 5 for topics that come in with nodes: each, which needs shared subscriptions");
+    }
+
+    /**
+     * The name of one of the connections.
+     *
+     * @param bridge the name of the bridge
+     * @param number the number of the connection, from 0
+     * @return the name of the bridge for the first one, with a dot and 2 for the second one, and so on
+     */
+    public static String connectionName(String bridge, int number) {
+        return number == 0 ? bridge : bridge + '.' + (number + 1);
     }
 
     /**

@@ -77,6 +77,15 @@ public record BridgeTopic(
                 arrow < 0 ? null : template(filter, all.get(arrow + 1)));
     }
 
+    /**
+     * Returns the same without what comes in.
+     *
+     * @return a topic with out as its only direction, if it has that
+     */
+    public BridgeTopic withoutIn() {
+        return new BridgeTopic(filter, out, false, qos, local, remote, localPrefix, remotePrefix, template);
+    }
+
     private static TopicTemplate template(String filter, String name) {
         List<String> names = new ArrayList<>(List.of("topic"));
         long wildcards = filter.chars().filter(c -> c == '+' || c == '#').count();

@@ -127,6 +127,18 @@ public final class Matches {
         truncate(kept);
     }
 
+    /** Removes the subscriptions of subscribers that do not take a topic. */
+    void retainTakers(TopicName topic) {
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            if (next.subscriber().takes(topic)) {
+                subscriptions[kept++] = next;
+            }
+        }
+        truncate(kept);
+    }
+
     private void mergePairwise() {
         int kept = 0;
         for (int i = 0; i < size; i++) {

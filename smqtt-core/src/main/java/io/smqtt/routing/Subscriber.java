@@ -4,6 +4,7 @@ package io.smqtt.routing;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,6 +115,18 @@ public interface Subscriber {
     @AnyThread
     default boolean isLocalOnly() {
         return false;
+    }
+
+    /**
+     * Whether the subscriber takes the messages of a topic to which it has subscribed. One that shares the topics of its filters with others
+     * takes only its part of them, see {@link SubscriptionIndex#topicsAreShared}. Never changes.
+     *
+     * @param topic a topic that a filter of the subscriber matches
+     * @return false if another subscriber takes them
+     */
+    @AnyThread
+    default boolean takes(TopicName topic) {
+        return true;
     }
 
     /**

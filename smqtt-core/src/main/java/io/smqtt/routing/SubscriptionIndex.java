@@ -40,6 +40,7 @@ public final class SubscriptionIndex {
     private volatile int size;
     private volatile int ownSize;
     private volatile int ownGroups;
+    private volatile boolean topicsAreShared;
 
     /** Called under the lock on each change; null without an observer. */
     private @Nullable SubscriptionObserver observer;
@@ -172,6 +173,14 @@ public final class SubscriptionIndex {
     }
 
     /**
+     * Announces subscribers that do not take each topic of their filters ({@link Subscriber#takes}). Called before the first of them subscribes.
+     */
+    @AnyThread
+    public void topicsAreShared() {
+        topicsAreShared = true;
+    }
+
+    /**
      * Finds the subscriptions that match a topic. Allocates nothing once the result has grown.
      *
      * @param topic the topic name
@@ -183,10 +192,18 @@ public final class SubscriptionIndex {
         into.clear();
         RecentMatches recent = into.recent();
         if (recent == null) {
-            search(topic, into);
+            find(topic, into);
         } else if (!recent.recall(topic, version, into)) { // the version of before the search
-            search(topic, into);
+            find(topic, into);
             recent.matched(topic, into);
+        }
+    }
+
+    /** Searches, and leaves out subscribers that do not take the topic. */
+    private void find(TopicName topic, Matches into) {
+        search(topic, into);
+        if (topicsAreShared) {
+            into.retainTakers(topic);
         }
     }
 

@@ -91,9 +91,9 @@ public final class InProcess {
     }
 
     /**
-     * The name of a bridge.
+     * The name of a connection of a bridge.
      *
-     * @param name its name in the configuration
+     * @param name its name, that of the bridge in the configuration if there is one connection
      * @param each whether each node of a cluster has it for itself
      * @return its client identifier at this broker
      */

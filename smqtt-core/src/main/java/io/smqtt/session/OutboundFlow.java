@@ -138,6 +138,11 @@ final class OutboundFlow {
         return all;
     }
 
+    /** Packet identifiers that no message in flight has: {@link SpareIdentifiers#of}. */
+    int[] spareIdentifiers(int count) {
+        return SpareIdentifiers.of(inFlight, count);
+    }
+
     Backlog backlog(QoS qos) {
         return qos == QoS.AT_MOST_ONCE ? atMostOnce : backlog;
     }
@@ -484,7 +489,8 @@ final class OutboundFlow {
     private boolean isFor(ApplicationMessage retainedMessage, Subscription subscription) {
         boolean own = subscription.noLocal() // [MQTT-3.8.3-3]
                 && subscription.subscriber().id().equals(retainedMessage.publisherId());
-        return !own && window.mayReceive(retainedMessage);
+        boolean taken = subscription.subscriber().takes(retainedMessage.topic());
+        return !own && taken && window.mayReceive(retainedMessage);
     }
 
     /**

@@ -77,6 +77,7 @@ public final class Session extends SessionContext {
             SessionPhase first,
             long number,
             StoredQueue waiting) {
+        super(services.resources().shareOf(client.clientId()));
         this.resources = services.resources().of(client.clientId());
         this.services = services;
         this.client = client;

@@ -53,4 +53,15 @@ public final class SessionContents {
         OutboundFlow flow = session.outboundOrNull();
         return flow == null ? List.of() : flow.inFlight(most);
     }
+
+    /**
+     * Finds packet identifiers that no message in flight has, for requests that a client in this process sends on the same connection. Messages
+     * in flight that have not been loaded from the store yet are not known.
+     *
+     * @param count the number of identifiers
+     * @return identifiers, those first that the next messages get last; fewer if so many messages are in flight
+     */
+    public int[] spareIdentifiers(int count) {
+        return session.outbound().spareIdentifiers(count);
+    }
 }

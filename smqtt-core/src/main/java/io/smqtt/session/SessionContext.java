@@ -7,6 +7,7 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,23 @@ import org.jspecify.annotations.Nullable;
  */
 @OnEventLoop
 abstract class SessionContext extends GroupMember {
+
+    private final @Nullable TopicShare share;
+
+    /**
+     * Creates the context.
+     *
+     * @param share the part of the topics of its filters that the session takes; null for all
+     */
+    SessionContext(@Nullable TopicShare share) {
+        this.share = share;
+    }
+
+    @Override
+    @AnyThread
+    public final boolean takes(TopicName topic) {
+        return share == null || share.has(topic);
+    }
 
     /** Whether the current event loop is the session's, and the session is not moving to it. */
     abstract boolean isHere();

@@ -112,9 +112,13 @@ public final class SessionRegistry {
      * @param clientId its client identifier
      * @param limits its limits, in place of those of all sessions
      * @param config its drop policy, and whether messages of QoS 0 wait for it
+     * @param share the part of the topics of its filters that it takes; null for all
      */
-    public void limit(String clientId, LimitsConfig limits, SessionConfig config) {
-        ownSettings.put(clientId, new SessionResources.OwnSettings(limits, config));
+    public void limit(String clientId, LimitsConfig limits, SessionConfig config, @Nullable TopicShare share) {
+        ownSettings.put(clientId, new SessionResources.OwnSettings(limits, config, share));
+        if (share != null) {
+            resources.router().index().topicsAreShared();
+        }
     }
 
     /**

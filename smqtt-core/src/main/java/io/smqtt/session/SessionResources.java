@@ -26,8 +26,18 @@ record SessionResources(
         ExclusiveFilters exclusive,
         Map<String, OwnSettings> ownSettings) {
 
-    /** The limits and the queue settings of one session. */
-    record OwnSettings(LimitsConfig limits, SessionConfig config) {}
+    /** The limits and the queue settings of one session, and its part of the topics; null for all. */
+    record OwnSettings(
+            LimitsConfig limits,
+            SessionConfig config,
+            @Nullable TopicShare share) {}
+
+    /** The part of the topics that a session takes; null if it takes all. */
+    @Nullable
+    TopicShare shareOf(String clientId) {
+        OwnSettings own = ownSettings.isEmpty() ? null : ownSettings.get(clientId);
+        return own == null ? null : own.share();
+    }
 
     /** The resources of a session, with its own settings if it has any. */
     SessionResources of(String clientId) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of a bridge of this node. Immutable. Counts begin with the broker.
  *
- * @param name its name in the configuration
+ * @param name its name in the configuration; of several connections this is the first one's, and the others append a dot and a number from 2
  * @param state what it does
  * @param address host:port of the other broker, of the last or the present attempt; empty before the first one
  * @param since when it began to be in this state

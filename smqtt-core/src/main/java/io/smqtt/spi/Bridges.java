@@ -31,7 +31,7 @@ public interface Bridges {
     /**
      * Begins an operation. A bridge that is in the wanted state already stays as it is.
      *
-     * @param name the name of the bridge in the configuration
+     * @param name the name of the bridge in the configuration, for all its connections, or the name of one of them but the first
      * @param operation the operation
      * @return false if there is no such bridge
      */

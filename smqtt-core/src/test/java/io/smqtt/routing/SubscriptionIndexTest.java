@@ -54,6 +54,20 @@ class SubscriptionIndexTest {
         assertThat(TopicFilter.of(filter).matches(TopicName.of(topic))).isEqualTo(expected);
     }
 
+    @Test
+    void aSubscriberThatDoesNotTakeATopicIsNotFound() {
+        TestSubscriber other = new TestSubscriber("other");
+        other.takes = false;
+        index.topicsAreShared();
+        index.add(subscriber.to("a/#"));
+        index.add(other.to("a/#"));
+        index.add(other.to("a/b"));
+        index.match(TopicName.of("a/b"), matches);
+
+        assertThat(matches.size()).isEqualTo(1);
+        assertThat(matches.get(0).subscriber()).isSameAs(subscriber);
+    }
+
     /** [MQTT-3.8.4-3]. */
     @ParameterizedTest
     @ValueSource(strings = {"a/b", "a/+", "#", "a/+/c", "+"})

@@ -4,6 +4,7 @@ package io.smqtt.routing;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /** A subscriber that is only somebody. */
@@ -11,6 +12,7 @@ final class TestSubscriber implements Subscriber {
 
     volatile boolean online = true;
     volatile boolean relay;
+    volatile boolean takes = true;
     volatile int inFlight;
     volatile long removedAt = Long.MAX_VALUE;
     private final String id;
@@ -54,6 +56,11 @@ final class TestSubscriber implements Subscriber {
     @Override
     public @Nullable String relaysTo() {
         return relay ? "elsewhere" : null;
+    }
+
+    @Override
+    public boolean takes(TopicName topic) {
+        return takes;
     }
 
     @Override

@@ -57,6 +57,35 @@ class InFlightWindowTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5, 65_533, 65_534, 65_535, 70_000})
+    void spareIdentifiersAreThoseThatComeLast(int sent) {
+        for (int i = 0; i < sent; i++) {
+            long sequence = window.add(message(i), subscription, QoS.AT_LEAST_ONCE);
+            if (i % 65_535 != 65_534 && i > 0) { // the largest identifier and the first message stay in flight
+                window.remove(sequence);
+            }
+        }
+        int[] spare = SpareIdentifiers.of(window, 10);
+        int next = InFlightWindow.packetId(window.add(message(sent), subscription, QoS.AT_LEAST_ONCE));
+
+        assertThat(spare).hasSize(10).doesNotHaveDuplicates();
+        for (int id : spare) {
+            assertThat(id).isBetween(1, 65_535).isNotEqualTo(next);
+            assertThat(window.find(id)).isEqualTo(-1);
+            assertThat(Math.floorMod(id - next, 65_535)).isGreaterThan(65_500);
+        }
+    }
+
+    @Test
+    void noIdentifierIsSpareIfAllAreInFlight() {
+        for (int i = 0; i < 65_535 - 2; i++) {
+            window.add(message(i), subscription, QoS.AT_LEAST_ONCE);
+        }
+
+        assertThat(SpareIdentifiers.of(window, 3)).containsExactly(65_535, 65_534);
+    }
+
     @Test
     void whatItHoldsCountsAgainstTheBudgetInSteps() {
         ApplicationMessage large = bench.message("t", "x".repeat(30_000), QoS.AT_LEAST_ONCE);

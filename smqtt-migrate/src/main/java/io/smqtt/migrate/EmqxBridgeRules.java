@@ -17,7 +17,7 @@ final class EmqxBridgeRules {
     private static final String NO_RULES =
             "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a client that subscribes";
     private static final String BRIDGE = "bridges.<name>.";
-    private static final String ONE = "a bridge has one connection, whose limits the other broker announces";
+    private static final String ANNOUNCED = "the limits are those that the other broker announces";
 
     private EmqxBridgeRules() {}
 
@@ -35,12 +35,12 @@ final class EmqxBridgeRules {
                         taken()),
                 same("actions.mqtt.<name>.parameters.qos", BRIDGE + "topics", taken()),
                 none("actions.mqtt.<name>.parameters.*", "payload and retain flag are forwarded as they are"),
-                none("actions.mqtt.<name>.*", ONE),
+                none("actions.mqtt.<name>.*", ANNOUNCED),
                 same("sources.mqtt.<name>.connector", BRIDGE + "topics", taken()),
                 same("sources.mqtt.<name>.enable", BRIDGE + "topics", taken()),
                 same("sources.mqtt.<name>.parameters.topic", BRIDGE + "topics", taken()),
                 same("sources.mqtt.<name>.parameters.qos", BRIDGE + "topics", taken()),
-                none("sources.mqtt.<name>.*", ONE),
+                none("sources.mqtt.<name>.*", ANNOUNCED),
                 differs(
                         "rule_engine.rules.<name>.sql",
                         BRIDGE + "topics",
@@ -54,6 +54,15 @@ final class EmqxBridgeRules {
                 none("actions.*", NO_SINK),
                 none("sources.*", NO_SINK)));
         return all;
+    }
+
+    private static Rule<EmqxMapper> connections(String theirs) {
+        return new Rule<>(
+                theirs,
+                Outcome.SAME,
+                BRIDGE + "connections",
+                "if nothing comes in; each has its part of the topics",
+                taken());
     }
 
     private static List<Rule<EmqxMapper>> connection(String theirs) {
@@ -77,16 +86,18 @@ final class EmqxBridgeRules {
                 same(theirs + "keepalive", BRIDGE + "keep-alive", taken()),
                 same(theirs + "bridge_mode", BRIDGE + "try-private", taken()),
                 same(theirs + "reconnect_interval", BRIDGE + "min-delay", taken()),
+                connections(theirs + "pool_size"),
+                connections(theirs + "egress.pool_size"),
                 same(theirs + "egress.local.topic", BRIDGE + "topics", taken()),
                 differs(theirs + "egress.remote.topic", BRIDGE + "topics", "the only placeholder is ${topic}", taken()),
                 same(theirs + "egress.remote.qos", BRIDGE + "topics", taken()),
                 none(theirs + "egress.remote.*", "payload and retain flag are forwarded as they are"),
-                none(theirs + "egress.*", ONE),
+                none(theirs + "egress.*", ANNOUNCED),
                 same(theirs + "ingress.remote.topic", BRIDGE + "topics", taken()),
                 same(theirs + "ingress.remote.qos", BRIDGE + "topics", taken()),
                 differs(theirs + "ingress.local.topic", BRIDGE + "topics", "the only placeholder is ${topic}", taken()),
                 none(theirs + "ingress.local.*", "payload and retain flag are forwarded as they are"),
-                none(theirs + "ingress.*", ONE),
+                none(theirs + "ingress.*", ANNOUNCED),
                 same(theirs + "ssl.enable", BRIDGE + "addresses", taken()),
                 same(theirs + "ssl.cacertfile", BRIDGE + "tls.ca", taken()),
                 same(theirs + "ssl.certfile", BRIDGE + "tls.certificate", taken()),
@@ -98,6 +109,6 @@ final class EmqxBridgeRules {
                         "the certificate of the other broker is always checked",
                         taken()),
                 none(theirs + "ssl.*", "not configurable: TLS 1.2 and 1.3 with forward secrecy"),
-                none(theirs + "*", ONE));
+                none(theirs + "*", ANNOUNCED));
     }
 }

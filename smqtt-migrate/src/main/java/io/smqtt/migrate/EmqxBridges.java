@@ -236,7 +236,20 @@ final class EmqxBridges {
         set(block, "keepalive", entry.key("keep-alive"), EmqxValue.duration(1_000, 1_000, 65_535_000));
         set(block, "bridge_mode", entry.key("try-private"), EmqxValue.flag());
         set(block, "reconnect_interval", entry.key("min-delay"), EmqxValue.duration(1_000, 10, 30_000));
+        connections(block, list, entry);
         entry.finish();
+    }
+
+    /** Writes the number of connections, if nothing comes in that another one might have sent. */
+    private void connections(String block, List<Forward> list, BridgeEntry entry) {
+        for (String theirs : List.of("pool_size", "egress.pool_size")) {
+            OldSetting size = keys.get(block + "." + theirs);
+            if (size != null && list.stream().anyMatch(forward -> forward.direction.equals("in"))) {
+                draft.note(size, Outcome.NONE, entry.key("connections") + ": stays 1, because messages come in, too");
+            } else {
+                set(block, theirs, entry.key("connections"), EmqxValue.count(1, 64));
+            }
+        }
     }
 
     private void version(String block, BridgeEntry entry) {

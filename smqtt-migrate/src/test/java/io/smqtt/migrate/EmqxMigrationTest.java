@@ -196,6 +196,19 @@ class EmqxMigrationTest {
                 .containsEntry("bridges.b.topics", "a/# out 2 => x/${topic}/y,c in 1 => d");
     }
 
+    @ParameterizedTest
+    @CsvSource({"pool_size = 4, 4", "pool_size = 1000, 64", "egress.pool_size = 3, 3"})
+    void aPoolBecomesConnectionsIfNothingComesIn(String key, String expected) throws IOException {
+        String out = "server = \"h:1883\", egress { local.topic = \"a/#\" }";
+
+        assertThat(read("bridges.mqtt.b { " + out + ", " + key + " }").settings("new"))
+                .containsEntry("bridges.b.connections", expected);
+        Migration both =
+                read("bridges.mqtt.b { " + out + ", ingress { remote.topic = c, local.topic = d }, " + key + " }");
+        assertThat(both.settings("new")).doesNotContainKey("bridges.b.connections");
+        assertThat(both.notes()).anyMatch(note -> note.contains("connections: stays 1, because messages come in, too"));
+    }
+
     @Test
     void databasesBecomeBackends() throws IOException {
         Migration migration = read("""
