@@ -304,7 +304,7 @@ final class BrokerAssembly {
                 interceptors,
                 bans(builder),
                 access.authenticator(),
-                new EnhancedFlow(methods, disconnector),
+                new EnhancedFlow(methods, disconnector, observer),
                 access.authorizer(),
                 directory,
                 sessions,

@@ -7,6 +7,7 @@ import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.EnhancedAuthenticator.Exchange;
@@ -25,17 +26,21 @@ public final class EnhancedFlow {
 
     private final Map<String, EnhancedAuthenticator> methods;
     private final Disconnector disconnector;
+    private final BrokerObserver observer;
 
     /**
      * Creates the flow.
      *
      * @param authenticators one for each method
      * @param disconnector ends connections
+     * @param observer notified of re-authentications
      */
-    public EnhancedFlow(List<EnhancedAuthenticator> authenticators, Disconnector disconnector) {
+    public EnhancedFlow(
+            List<EnhancedAuthenticator> authenticators, Disconnector disconnector, BrokerObserver observer) {
         this.methods =
                 authenticators.stream().collect(Collectors.toMap(EnhancedAuthenticator::method, Function.identity()));
         this.disconnector = disconnector;
+        this.observer = observer;
     }
 
     void begin(Connection connection, ConnectPacket packet, AuthenticationRequest request, ConnectFlow connect) {
@@ -122,7 +127,7 @@ public final class EnhancedFlow {
             return;
         }
         ClientIdentity old = connection.client();
-        if (!success.userName().equals(old.userName())) {
+        if (!Objects.equals(success.userName(), old.userName())) {
             disconnector.disconnect(connection, ReasonCode.NOT_AUTHORIZED, "the user has changed");
             return;
         }
@@ -138,6 +143,7 @@ public final class EnhancedFlow {
         connection.client(again);
         connection.deadlines().validUntil(success.grants().validUntil());
         connection.session().reauthenticated(again);
+        observer.clientReauthenticated(old, again);
         connection.output().auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
     }
 }

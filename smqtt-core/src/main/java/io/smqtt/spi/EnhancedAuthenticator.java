@@ -49,12 +49,13 @@ public interface EnhancedAuthenticator {
         /**
          * The client is authenticated.
          *
-         * @param userName the authenticated user
+         * @param userName the authenticated user, or null for a client without one; at re-authentication that of before
          * @param roles the roles of the client, for authorizers
          * @param data the last authentication data, or null
          * @param grants what the client gets in addition
          */
-        record Success(String userName, Set<String> roles, byte @Nullable [] data, Grants grants) implements Step {
+        record Success(@Nullable String userName, Set<String> roles, byte @Nullable [] data, Grants grants)
+                implements Step {
 
             /**
              * A success without grants.

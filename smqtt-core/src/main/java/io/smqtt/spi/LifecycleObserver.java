@@ -67,6 +67,14 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void clientConnected(ClientIdentity client, boolean sessionPresent) {}
 
     /**
+     * A connected client has authenticated again: its roles and grants are others now.
+     *
+     * @param before the client as it was
+     * @param client the client as it is now, with the same client identifier and user
+     */
+    default void clientReauthenticated(ClientIdentity before, ClientIdentity client) {}
+
+    /**
      * A connected client has disconnected.
      *
      * @param client the client

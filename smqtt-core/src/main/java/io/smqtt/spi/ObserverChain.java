@@ -59,6 +59,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void clientReauthenticated(ClientIdentity before, ClientIdentity client) {
+        life.forEach(member -> member.clientReauthenticated(before, client));
+    }
+
+    @Override
     public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
         life.forEach(member -> member.clientDisconnected(client, reason));
     }

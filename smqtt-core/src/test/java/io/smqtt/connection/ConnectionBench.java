@@ -198,7 +198,7 @@ final class ConnectionBench implements AutoCloseable {
                 asked,
                 Bans.NONE,
                 authenticator,
-                new EnhancedFlow(methods, disconnector),
+                new EnhancedFlow(methods, disconnector, observer),
                 authorizer,
                 directory,
                 registry,

@@ -6,6 +6,14 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PacketBytes;
+import io.smqtt.test.packet.PropertyBytes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -155,6 +163,51 @@ class AccessJwtIT {
                     .untilAsserted(
                             () -> assertThat(process.output()).anyMatch(line -> line.contains("DISCONNECT (160)")));
         }
+    }
+
+    /** Both tokens have expired, but by less than the leeway. */
+    @Test
+    void aClientThatSendsAFreshTokenStaysConnected() {
+        RawClient idle = connected("d5");
+        RawClient renewing = connected("d6");
+        renewing.send(auth(token("d6", 3_600)));
+        ReceivedPacket answer = renewing.expect(MqttMessageType.AUTH);
+        assertThat(answer.reason()).isEqualTo(ReasonCode.SUCCESS);
+
+        assertThat(idle.expect(MqttMessageType.DISCONNECT).reason()).isEqualTo(ReasonCode.MAXIMUM_CONNECT_TIME);
+        renewing.ping();
+        renewing.send(auth(token("d5", 3_600)));
+
+        assertThat(renewing.expect(MqttMessageType.DISCONNECT).reason())
+                .as("the token of another client")
+                .isEqualTo(ReasonCode.NOT_AUTHORIZED);
+        renewing.expectClosed();
+    }
+
+    private RawClient connected(String clientId) {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), broker.port("tcp"));
+        RawClient client = RawClient.to(address, ProtocolVersion.MQTT_5).deadline(PATIENCE);
+        ConnectBytes connect = ConnectBytes.of(clientId);
+        connect.properties().authenticationMethod("OAUTH2-JWT").authenticationData(token(clientId, -6));
+        client.send(connect);
+        assertThat(client.expect(MqttMessageType.CONNACK).reason()).isEqualTo(ReasonCode.SUCCESS);
+        return client;
+    }
+
+    private static PacketBytes auth(byte[] token) {
+        return PacketBytes.packet(0xF0)
+                .u8(ReasonCode.REAUTHENTICATE.value())
+                .properties(PropertyBytes.none()
+                        .authenticationMethod("OAUTH2-JWT")
+                        .authenticationData(token)
+                        .fields());
+    }
+
+    private byte[] token(String clientId, int seconds) {
+        return shell("sh token.sh issuer.key '{\"sub\":\"" + clientId + "\",\"exp\":'$(($(date +%s) + " + seconds
+                        + "))'}'")
+                .strip()
+                .getBytes(StandardCharsets.US_ASCII);
     }
 
     private String publishWithKey(String name) {

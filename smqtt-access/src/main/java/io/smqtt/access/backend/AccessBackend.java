@@ -23,6 +23,8 @@ public interface AccessBackend {
     enum Ability {
         /** {@link #authenticate}. */
         USERS,
+        /** {@link #authenticate} with a token in the place of the password, which a connected client may replace by another one. */
+        TOKENS,
         /** {@link #rules}: the backend is where access rules are. Without it, rules come only with {@link BackendAnswer.Allow}. */
         RULES,
         /** {@link #authorize}: the backend decides about each topic. */

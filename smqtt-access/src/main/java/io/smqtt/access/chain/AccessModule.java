@@ -111,6 +111,10 @@ final class AccessModule implements BrokerModule {
 
     void addTo(BrokerBuilder builder) {
         builder.module(this).accessChain(builtIn -> new ChainAuthenticator(config.chain(), members, builtIn));
+        ChainAuthenticator tokens = new ChainAuthenticator(config.chain(), members, Map.of()).ofTokens();
+        if (!tokens.isEmpty()) {
+            builder.enhancedAuthenticator(new TokenAuthenticator(tokens));
+        }
         boolean closes = members.values().stream().anyMatch(member -> member.hasRules() || member.decidesTopics());
         if (closes) {
             builder.authorizer(authorizer);

@@ -56,6 +56,21 @@ final class ChainAuthenticator implements Authenticator {
                 .toList();
     }
 
+    private ChainAuthenticator(List<Member> members) {
+        this.members = members;
+        members.stream().filter(Member::checksTokens).forEach(member -> steps.add(new Step(member, null)));
+    }
+
+    /** Asks only the backends of the chain that check tokens, in the same order; all of them are asked for rules. */
+    ChainAuthenticator ofTokens() {
+        return new ChainAuthenticator(members);
+    }
+
+    /** Whether there is somebody to ask. */
+    boolean isEmpty() {
+        return steps.isEmpty();
+    }
+
     @Override
     public Mono<Authentication> authenticate(AuthenticationRequest request) {
         return ask(0, request, BackendRequest.of(request));

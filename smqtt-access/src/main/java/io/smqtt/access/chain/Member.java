@@ -55,6 +55,11 @@ final class Member {
         return config.checksUsers() && backend.abilities().contains(Ability.USERS) && isFor(userName);
     }
 
+    /** Whether a client can bring its token by AUTH. */
+    boolean checksTokens() {
+        return config.checksUsers() && backend.abilities().contains(Ability.TOKENS);
+    }
+
     /** Whether this is where the rules of a client are. */
     boolean hasRules(@Nullable String userName) {
         return hasRules() && isFor(userName);

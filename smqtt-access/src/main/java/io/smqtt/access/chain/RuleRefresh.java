@@ -71,6 +71,14 @@ final class RuleRefresh implements LifecycleObserver {
     }
 
     @Override
+    public void clientReauthenticated(ClientIdentity before, ClientIdentity client) {
+        if (before.grants().rules() instanceof FetchedRules rules) {
+            connected.remove(rules);
+        }
+        clientConnected(client, true);
+    }
+
+    @Override
     public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
         if (client.grants().rules() instanceof FetchedRules rules) {
             connected.remove(rules);

@@ -70,7 +70,7 @@ final class JwtBackend implements AccessBackend {
 
     @Override
     public Set<Ability> abilities() {
-        return EnumSet.of(Ability.USERS);
+        return policy.fromUserName ? EnumSet.of(Ability.USERS) : EnumSet.of(Ability.USERS, Ability.TOKENS);
     }
 
     @Override

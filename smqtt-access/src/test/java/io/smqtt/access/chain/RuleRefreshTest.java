@@ -120,6 +120,21 @@ class RuleRefreshTest {
     }
 
     @Test
+    void theRulesOfAClientThatHasAuthenticatedAgainReplaceThoseOfBefore() {
+        refresh.clientConnected(client, false);
+        ClientIdentity again = new ClientIdentity(
+                "c", "ann", ADDRESS, "tcp", ProtocolVersion.MQTT_5, Set.of(), false, Grants.NONE.withRules(rules()));
+        refresh.clientReauthenticated(client, again);
+
+        refreshAll();
+        assertThat(fetched).isEqualTo(1);
+
+        refresh.clientDisconnected(again, ReasonCode.SUCCESS);
+        refreshAll();
+        assertThat(fetched).isEqualTo(1);
+    }
+
+    @Test
     void theRulesOfAClientThatHasGoneAreNotFetched() {
         refresh.clientConnected(client, false);
         refresh.clientDisconnected(client, ReasonCode.SUCCESS);
