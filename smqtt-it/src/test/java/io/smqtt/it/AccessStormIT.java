@@ -15,6 +15,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.smqtt.test.LoopbackPorts;
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -27,8 +28,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +39,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +58,9 @@ class AccessStormIT {
     private static final int POOL = 8;
     private static final long RETRY_MILLIS = Long.getLong("smqtt.storm.retry.millis", 1_000);
 
+    /** How long the server stays as it is after all clients have tried. */
+    private static final Duration BROKEN = Duration.ofMillis(Long.getLong("smqtt.storm.broken.millis", 0));
+
     /** Each address has about 28,000 ports, and those of refused connections are not free again for a minute. */
     private static final int SOURCES = 8;
 
@@ -62,6 +71,8 @@ class AccessStormIT {
     private final Set<Integer> connected = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicLong attempts = new AtomicLong();
+    private final AtomicLong unreachable = new AtomicLong();
+    private final AtomicLongArray acceptedNanos = new AtomicLongArray(CLIENTS);
     private int port;
     private int management;
     private UserServer server;
@@ -126,21 +137,34 @@ class AccessStormIT {
             }
             await().atMost(PATIENCE).until(() -> flow.acknowledged.get() > 1_000 && other.acknowledged.get() > 1_000);
             await().atMost(PATIENCE).until(() -> attempts.get() >= CLIENTS);
+            if (!BROKEN.isZero()) {
+                await().pollDelay(BROKEN).atMost(BROKEN.plus(PATIENCE)).until(() -> true);
+            }
             int before = connected.size();
             int greatest = server.greatest.get();
+            long tried = attempts.get();
+            long dropped = droppedByTheQueue();
             repairs.run();
             long repaired = System.nanoTime();
-            await().atMost(PATIENCE).until(() -> connected.size() == CLIENTS);
-            double seconds = (System.nanoTime() - repaired) / 1e9;
+            try {
+                await().atMost(PATIENCE).until(() -> connected.size() == CLIENTS);
+            } finally {
+                System.out.printf(
+                        "storm of %d clients: %d attempts before the repair and %d after it, of which %d found no port or listener, and "
+                                + "%d packets found the queue of the operating system full; questions %s; %d accepted before, then %s%n",
+                        CLIENTS,
+                        tried,
+                        attempts.get() - tried,
+                        unreachable.get(),
+                        droppedByTheQueue() - dropped,
+                        outcomes(),
+                        before,
+                        secondsAfter(repaired));
+            }
 
             System.out.printf(
-                    "storm of %d clients: %d attempts; %d accepted while it was broken, all %.1f s after the repair; at most %d "
-                            + "requests at once; %d and %d QoS 1 messages acknowledged, 99 %% after %.1f and %.1f ms, the slowest "
+                    "at most %d requests at once; %d and %d QoS 1 messages acknowledged, 99 %% after %.1f and %.1f ms, the slowest "
                             + "after %d and %d ms; event loops at most %s behind; %s%n",
-                    CLIENTS,
-                    attempts.get(),
-                    before,
-                    seconds,
                     Math.max(greatest, server.greatest.get()),
                     flow.acknowledged.get(),
                     other.acknowledged.get(),
@@ -158,18 +182,62 @@ class AccessStormIT {
         }
     }
 
+    /** When how many clients were accepted, after a time. */
+    private String secondsAfter(long since) {
+        long[] seconds = IntStream.range(0, CLIENTS)
+                .mapToLong(acceptedNanos::get)
+                .filter(at -> at - since > 0 && at != 0)
+                .map(at -> at - since)
+                .sorted()
+                .toArray();
+        if (seconds.length == 0) {
+            return "none";
+        }
+        return "the first after %.1f s, half after %.1f s, 99 %% after %.1f s, the last of %d after %.1f s"
+                .formatted(
+                        seconds[0] / 1e9,
+                        seconds[seconds.length / 2] / 1e9,
+                        seconds[(int) (seconds.length * 0.99)] / 1e9,
+                        seconds.length,
+                        seconds[seconds.length - 1] / 1e9);
+    }
+
+    /** Packets of connections that the operating system dropped, because a queue of a listener was full; 0 where it does not say. */
+    private static long droppedByTheQueue() throws IOException {
+        Path file = Path.of("/proc/net/netstat");
+        if (!Files.isReadable(file)) {
+            return 0;
+        }
+        List<String> lines = Files.readAllLines(file);
+        String[] names = lines.get(0).split(" ");
+        String[] values = lines.get(1).split(" ");
+        int at = List.of(names).indexOf("ListenOverflows");
+        return at < 0 ? 0 : Long.parseLong(values[at]);
+    }
+
     /** The greatest lag of each event loop within the last 15 to 30 seconds. */
     private String lags() throws IOException, InterruptedException {
+        return meters().filter(line -> line.startsWith("smqtt_eventloop_lag_seconds{"))
+                .map(line -> line.substring(line.lastIndexOf(' ') + 1) + " s")
+                .toList()
+                .toString();
+    }
+
+    /** What came of the questions to the server. */
+    private String outcomes() throws IOException, InterruptedException {
+        return meters().filter(line -> line.startsWith("smqtt_access_backend_requests_total{"))
+                .map(line -> line.replaceAll(".*outcome=\"([a-z_]+)\"[^ ]* ([0-9]+).*", "$1 $2"))
+                .toList()
+                .toString();
+    }
+
+    private Stream<String> meters() throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + management + "/metrics"))
                 .build();
         return HttpClient.newHttpClient()
                 .send(request, HttpResponse.BodyHandlers.ofString())
                 .body()
-                .lines()
-                .filter(line -> line.startsWith("smqtt_eventloop_lag_seconds{"))
-                .map(line -> line.substring(line.lastIndexOf(' ') + 1) + " s")
-                .toList()
-                .toString();
+                .lines();
     }
 
     /** Connects one client until it is accepted. */
@@ -193,6 +261,7 @@ class AccessStormIT {
                         boolean accepted = bytes.readableBytes() >= 4 && bytes.getByte(3) == 0;
                         bytes.release();
                         if (accepted) {
+                            acceptedNanos.set(number, System.nanoTime());
                             connected.add(number);
                         } else {
                             context.close();
@@ -221,6 +290,7 @@ class AccessStormIT {
                         new InetSocketAddress("127.0.0." + (2 + number % SOURCES), 0))
                 .addListener(done -> {
                     if (!done.isSuccess()) {
+                        unreachable.incrementAndGet();
                         loops.schedule(() -> connect(number), RETRY_MILLIS, TimeUnit.MILLISECONDS);
                     }
                 });
@@ -341,7 +411,7 @@ class AccessStormIT {
 
         private void serve(Socket client) {
             try (client) {
-                InputStream in = client.getInputStream();
+                InputStream in = new BufferedInputStream(client.getInputStream());
                 while (request(in)) {
                     greatest.accumulateAndGet(active.incrementAndGet(), Math::max);
                     try {

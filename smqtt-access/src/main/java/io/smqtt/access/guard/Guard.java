@@ -16,9 +16,7 @@ import io.smqtt.thread.AnyThread;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.NoSuchElementException;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,12 +26,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * Stands between the broker and one backend, which can be slow, hang, or die. At most a number of requests are in flight, and a number of
  * others wait; each one ends at its deadline. Equal requests are made once, and answers are used again for a while. A backend that fails
- * is not asked for some seconds, then one request tries it. Never blocks.
+ * is not asked for a second, then one request tries it. Never blocks.
  */
 @AnyThread
 public final class Guard {
@@ -42,7 +39,7 @@ public final class Guard {
     private static final int WINDOW_CALLS = 20;
     private static final int LEAST_CALLS = 5;
     private static final float FAILURE_PERCENT = 50;
-    private static final Duration PAUSE = Duration.ofSeconds(3);
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final String name;
     private final AccessBackendConfig config;
@@ -53,8 +50,7 @@ public final class Guard {
     private final RequestKey keys;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private final ConcurrentMap<ByteBuffer, Flight> flights = new ConcurrentHashMap<>();
-    private final Queue<Flight> waiting = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger waitingCount = new AtomicInteger();
+    private final WaitingFlights waiting;
     private final AtomicInteger active = new AtomicInteger();
     private final AtomicInteger draining = new AtomicInteger();
 
@@ -73,6 +69,7 @@ public final class Guard {
         this.ticker = ticker;
         this.observer = observer;
         cache = new AnswerCache(config, ticker);
+        waiting = new WaitingFlights(config.maxWaiting(), ticker, this::abandoned);
         breaker = CircuitBreaker.of(
                 name,
                 CircuitBreakerConfig.custom()
@@ -162,7 +159,7 @@ public final class Guard {
             observer.backendAnswered(name, BackendOutcome.CACHED, 0);
             return Mono.just((T) known);
         }
-        Flight mine = new Flight(key, () -> question.get().cast(Object.class));
+        Flight mine = new Flight(key, () -> question.get().cast(Object.class), ticker.nanoTime());
         Flight other = flights.putIfAbsent(key, mine);
         if (other != null) {
             observer.backendAnswered(name, BackendOutcome.SHARED, 0);
@@ -176,11 +173,9 @@ public final class Guard {
     private void submit(Flight flight) {
         if (takePermit()) {
             run(flight);
-        } else if (waitingCount.incrementAndGet() <= config.maxWaiting()) {
-            waiting.add(flight);
+        } else if (waiting.offer(flight)) {
             drain(); // the permit may have become free in the meantime
         } else {
-            waitingCount.decrementAndGet();
             refuse(flight, BackendOutcome.REFUSED_FULL, "too many requests wait");
         }
     }
@@ -212,7 +207,6 @@ public final class Guard {
             if (next == null) {
                 active.decrementAndGet();
             } else {
-                waitingCount.decrementAndGet();
                 run(next);
             }
         }
@@ -222,8 +216,7 @@ public final class Guard {
     private void run(Flight flight) {
         if (flight.isAbandoned()) {
             active.decrementAndGet();
-            flights.remove(flight.key, flight);
-            flight.fail(new BackendBusyException(name + ": no client waits for the answer", false));
+            abandoned(flight);
             drain();
             return;
         }
@@ -234,16 +227,21 @@ public final class Guard {
             return;
         }
         long start = ticker.nanoTime();
-        GuardedAnswer.of(Mono.defer(flight.question))
+        GuardedAnswer.of(Mono.defer(flight.question()))
                 .switchIfEmpty(Mono.error(NoSuchElementException::new))
                 .timeout(config.timeout())
                 .subscribe(answer -> answered(flight, answer, start), error -> failed(flight, error, start));
     }
 
+    private void abandoned(Flight flight) {
+        flights.remove(flight.key(), flight);
+        flight.fail(new BackendBusyException(name + ": no client waits for the answer", false));
+    }
+
     private void answered(Flight flight, Object answer, long start) {
         long nanos = Math.max(1, ticker.nanoTime() - start);
-        cache.put(flight.key, answer);
-        flights.remove(flight.key, flight);
+        cache.put(flight.key(), answer);
+        flights.remove(flight.key(), flight);
         breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
         observer.backendAnswered(name, BackendOutcome.ANSWERED, nanos);
         active.decrementAndGet();
@@ -255,7 +253,7 @@ public final class Guard {
         long nanos = Math.max(1, ticker.nanoTime() - start);
         boolean late = error instanceof TimeoutException;
         boolean works = error instanceof ClientRefusedException;
-        flights.remove(flight.key, flight);
+        flights.remove(flight.key(), flight);
         breaker.onError(nanos, TimeUnit.NANOSECONDS, error);
         BackendOutcome failure = late ? BackendOutcome.TIMED_OUT : BackendOutcome.FAILED;
         observer.backendAnswered(name, works ? BackendOutcome.ANSWERED : failure, nanos);
@@ -275,41 +273,8 @@ public final class Guard {
     }
 
     private void refuse(Flight flight, BackendOutcome outcome, String reason) {
-        flights.remove(flight.key, flight);
+        flights.remove(flight.key(), flight);
         observer.backendAnswered(name, outcome, 0);
         flight.fail(new BackendBusyException(name + ": " + reason, outcome == BackendOutcome.REFUSED_DOWN));
-    }
-
-    /** One request and all who wait for its answer. */
-    private static final class Flight {
-
-        private final ByteBuffer key;
-        private final Supplier<Mono<Object>> question;
-        private final Sinks.One<Object> sink = Sinks.one();
-        private final AtomicInteger interested = new AtomicInteger();
-
-        Flight(ByteBuffer key, Supplier<Mono<Object>> question) {
-            this.key = key;
-            this.question = question;
-        }
-
-        /** For one who waits. */
-        Mono<?> answer() {
-            interested.incrementAndGet();
-            return sink.asMono().doOnCancel(interested::decrementAndGet);
-        }
-
-        /** Whether all who waited have gone. */
-        boolean isAbandoned() {
-            return interested.get() <= 0;
-        }
-
-        void succeed(Object answer) {
-            sink.tryEmitValue(answer);
-        }
-
-        void fail(Throwable error) {
-            sink.tryEmitError(error);
-        }
     }
 }

@@ -210,6 +210,50 @@ class GuardTest {
     }
 
     @Test
+    void requestsAreMadeInTheirOrder() {
+        assertThat(turns(Duration.ofMillis(100))).containsExactly("first", "second", "third", "fourth");
+    }
+
+    @Test
+    void theNewestIsAskedAboutFirstWhileTheOldestHasWaitedForLong() {
+        assertThat(turns(Duration.ofMillis(400))).containsExactly("first", "fourth", "third", "second");
+    }
+
+    /** In which order clients that came at intervals are asked about. */
+    private List<String> turns(Duration interval) {
+        Guard guard = guard(1, 5, Duration.ofSeconds(5));
+        List<String> turns = new ArrayList<>();
+        for (String user : List.of("first", "second", "third", "fourth")) {
+            guard.ask("user", client(user, "x"), backend).subscribe(answer -> turns.add(user));
+            ticker.advance(interval);
+        }
+        for (int i = 0; i < 4; i++) {
+            requests.get(i).tryEmitValue(ALLOW);
+        }
+        return turns;
+    }
+
+    @Test
+    void clientsThatHaveGoneMakeRoomForOthers() {
+        Guard guard = guard(1, 1, Duration.ofSeconds(5));
+        ask(guard, "ann", "x");
+        List<Object> gone = new ArrayList<>();
+        guard.ask("user", client("bob", "x"), backend)
+                .subscribe(gone::add, gone::add)
+                .dispose();
+        List<Object> next = ask(guard, "carol", "x");
+        List<Object> further = ask(guard, "dan", "x");
+
+        requests.get(0).tryEmitValue(ALLOW);
+        requests.get(1).tryEmitValue(ALLOW);
+
+        assertThat(next).containsExactly(ALLOW);
+        assertThat(gone).isEmpty();
+        assertThat(further).singleElement().isInstanceOf(BackendBusyException.class);
+        assertThat(requests).hasSize(2);
+    }
+
+    @Test
     void aRequestEndsAtItsDeadline() {
         Guard guard = guard(1, 5, Duration.ofMillis(20));
 
