@@ -4,8 +4,17 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.test.LoopbackPorts;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +25,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of {@code docs/access-redis.md}: its data, configuration and commands; then TLS, a sentinel, a cluster, and a server that dies. */
+/**
+ * The example of {@code docs/access-redis.md}: its data, configuration and commands; then TLS, a sentinel, a cluster, changed rules, a server
+ * that dies, and what the migration makes of the settings of others.
+ */
 class AccessRedisIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -174,6 +186,95 @@ class AccessRedisIT {
                 .untilAsserted(() -> assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "after"))
                         .isEmpty());
         assertThat(broker.output()).noneMatch(line -> line.contains("onErrorDropped"));
+    }
+
+    @Test
+    void changedRulesAreInForceForAClientThatStaysConnected() {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), broker.port("tcp"));
+        try (RawClient client = RawClient.to(address, ProtocolVersion.MQTT_5)) {
+            ReceivedPacket answer =
+                    client.connect(ConnectBytes.of("stays").userName("ann").password("secret"));
+            assertThat(answer.reason()).isEqualTo(ReasonCode.SUCCESS);
+            assertThat(published(client)).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+
+            server.loadAll("HSET mqtt_acl:ann new publish\n");
+            broker.signal("HUP");
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(published(client)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS));
+
+            server.loadAll("HDEL mqtt_acl:ann new\n");
+            broker.signal("HUP");
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(published(client)).isEqualTo(ReasonCode.NOT_AUTHORIZED));
+        }
+    }
+
+    private static ReasonCode published(RawClient client) {
+        client.send(PublishBytes.to("new").payload("x").qos(1, client.nextPacketId()));
+        return client.expect(MqttMessageType.PUBACK).reason();
+    }
+
+    @Test
+    void whatTheMigrationMakesOfEmqxLetsInAndRefusesTheSame() throws IOException {
+        Path home = Files.createDirectory(directory.resolve("emqx"));
+        String options = "server = \"127.0.0.1:%d\", username = smqtt, password = searcher".formatted(server.port());
+        Files.writeString(home.resolve("emqx.conf"), """
+                listeners.tcp.default { bind = "127.0.0.1:0" }
+                authentication = [{
+                  mechanism = password_based, backend = redis, OPTIONS
+                  cmd = "HMGET mqtt_user:${username} password_hash salt is_superuser"
+                  password_hash_algorithm { name = sha256, salt_position = prefix }
+                }]
+                authorization {
+                  no_match = deny
+                  sources = [{ type = redis, OPTIONS, cmd = "HGETALL mqtt_acl:${username}" }]
+                }
+                """.replace("OPTIONS", options));
+        try (CapturedProcess migrate = BrokerProcess.run(home, "config", "migrate", "emqx.conf", "-o", "new.yaml")) {
+            assertThat(migrate.awaitExit(PATIENCE)).as(migrate.report()).isZero();
+        }
+
+        try (BrokerProcess migrated = migrated(home, "--config", "new.yaml")) {
+            assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "secret", "-t", "sites/s1/x"))
+                    .isEmpty();
+            assertThat(MosquittoPub.publish(migrated, "-u", "root", "-P", "toor", "-t", "other"))
+                    .isEmpty();
+            assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "secret", "-t", "sites/s2/x"))
+                    .containsIgnoringCase("not authorized");
+            assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "wrong", "-t", "sites/s1/x"))
+                    .containsIgnoringCase("bad user name or password");
+        }
+    }
+
+    @Test
+    void whatTheMigrationMakesOfThePluginOfMosquittoLetsInAndRefusesTheSame() throws IOException {
+        Path home = Files.createDirectory(directory.resolve("go-auth"));
+        Files.writeString(home.resolve("mosquitto.conf"), """
+                listener 1883 127.0.0.1
+                allow_anonymous false
+                auth_plugin /mosquitto/go-auth.so
+                auth_opt_backends redis
+                auth_opt_redis_host 127.0.0.1
+                auth_opt_redis_port %d
+                auth_opt_redis_db 1
+                """.formatted(server.port()));
+
+        try (BrokerProcess migrated = migrated(home, "--migrate", "mosquitto.conf", "--set", "listeners.tcp.port=0")) {
+            assertThat(MosquittoPub.publish(migrated, "-u", "bob", "-P", "secret", "-t", "sites/s3/x"))
+                    .isEmpty();
+            assertThat(MosquittoPub.publish(migrated, "-u", "carol", "-P", "toor", "-t", "other"))
+                    .isEmpty();
+            assertThat(MosquittoPub.publish(migrated, "-u", "bob", "-P", "secret", "-t", "users/ann/x"))
+                    .containsIgnoringCase("not authorized");
+            assertThat(MosquittoPub.publish(migrated, "-u", "bob", "-P", "wrong", "-t", "sites/s3/x"))
+                    .containsIgnoringCase("bad user name or password");
+        }
+    }
+
+    private static BrokerProcess migrated(Path home, String... options) {
+        List<String> all = new ArrayList<>(List.of(options));
+        all.addAll(List.of("--set", "management.enabled=false", "--set", "storage.kind=memory"));
+        return BrokerProcess.start(Extensions.command("smqtt-access-redis", home, all.toArray(String[]::new)));
     }
 
     private static String publish(String... options) {

@@ -20,8 +20,20 @@ final class Extensions {
      * @param configuration the file
      */
     static ProcessBuilder command(String module, Path directory, Path configuration) {
+        return command(module, directory, "--config", configuration.toString());
+    }
+
+    /**
+     * The command of a broker with an extension.
+     *
+     * @param module the module of the extension
+     * @param directory the working directory, where data is kept too
+     * @param options what tells the broker its configuration
+     */
+    static ProcessBuilder command(String module, Path directory, String... options) {
         List<String> command = new ArrayList<>(BrokerProcess.program());
-        command.addAll(List.of("start", "--config", configuration.toString()));
+        command.add("start");
+        command.addAll(List.of(options));
         command.addAll(List.of("--data", directory.resolve("data").toString()));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         Path extensions = HOME.resolve(module).resolve("target/ext").toAbsolutePath();
