@@ -54,6 +54,8 @@ import java.time.Duration;
  *     second
  * @param maxBytesRate maximum number of bytes per second that are read from one client; 0 for no limit
  * @param maxBytesBurst number of bytes that may come at once from one client after a pause; 0 for those of a second
+ * @param overRate what happens to QoS 0 messages over a rate of messages, of a client, its user or its listener: they {@code wait} as
+ *     their client is not read for a while, or they are dropped with {@code drop} while it is read on. Other messages, and all bytes, wait
  * @param user limits on all clients of one user together
  * @param maxOutboundBytes maximum number of bytes that wait for the socket of one client; past it QoS 0 messages to
  *     this client are dropped
@@ -115,9 +117,18 @@ public record LimitsConfig(
         @Setting(value = "0", min = "0", max = "100000000") int maxPublishBurst,
         @Setting(value = "0", min = "0", max = "1TiB") long maxBytesRate,
         @Setting(value = "0", min = "0", max = "1TiB") long maxBytesBurst,
+        @Setting("wait") OverRate overRate,
         UserLimitsConfig user,
         @Setting(value = "1MiB", min = "1", max = "1GiB") int maxOutboundBytes,
         @Setting(value = "1m", min = "1ms", max = "1d") Duration slowConsumerTimeout) {
+
+    /** What happens to QoS 0 messages over a rate of messages. */
+    public enum OverRate {
+        /** They wait. */
+        WAIT,
+        /** They are dropped. */
+        DROP
+    }
 
     /**
      * The defaults.

@@ -28,6 +28,16 @@ final class ClientRates {
             return bytes == null || byteCount == 0 ? owed : Math.max(owed, bytes.spend(byteCount, now));
         }
 
+        private boolean spendMessageOfStock(long now) {
+            return messages == null || messages.spendOneOfStock(now);
+        }
+
+        private void returnMessage() {
+            if (messages != null) {
+                messages.returnOne();
+            }
+        }
+
         private void forgive(int messageCount, long byteCount, long now) {
             if (messages != null) {
                 messages.forgive(messageCount, now);
@@ -45,6 +55,7 @@ final class ClientRates {
     private final Buckets client;
     private final Buckets user;
     private final Buckets listener;
+    private final boolean drops;
     private final Runnable release;
 
     /** What was spent last, and when the listener has it: before that nothing more is read, so all before it is paid. */
@@ -54,11 +65,34 @@ final class ClientRates {
     private long paidNanos;
 
     /** The runnable is called once, when the connection is closed. */
-    ClientRates(Buckets client, Buckets user, Buckets listener, Runnable release) {
+    ClientRates(Buckets client, Buckets user, Buckets listener, boolean drops, Runnable release) {
+        this.drops = drops;
         this.client = client;
         this.user = user;
         this.listener = listener;
         this.release = release;
+    }
+
+    /** Whether QoS 0 messages over the rate are dropped. */
+    boolean drops() {
+        return drops;
+    }
+
+    /** Spends one message, if all three have it. */
+    boolean spendMessageOfStock(long now) {
+        if (!client.spendMessageOfStock(now)) {
+            return false;
+        }
+        if (!user.spendMessageOfStock(now)) {
+            client.returnMessage();
+            return false;
+        }
+        if (!listener.spendMessageOfStock(now)) {
+            client.returnMessage();
+            user.returnMessage();
+            return false;
+        }
+        return true;
     }
 
     /** Spends what was read, and returns the nanoseconds until the next read. */

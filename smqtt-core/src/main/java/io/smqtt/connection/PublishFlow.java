@@ -95,7 +95,7 @@ public final class PublishFlow {
 
     void onPublish(Connection connection, PublishPacket packet) {
         boolean storable = queuesQos0 || packet.qos() != QoS.AT_MOST_ONCE || packet.retain();
-        connection.pace().published(storable, packet.qos() == QoS.AT_MOST_ONCE);
+        boolean admitted = connection.pace().published(storable, packet.qos() == QoS.AT_MOST_ONCE);
         TopicName topic = connection.inboundAliases().resolve(packet.topic(), packet.topicAlias());
         QoS qos = packet.qos();
         if (qos.compareTo(maximumQos) > 0) { // [MQTT-3.2.2-11]
@@ -103,6 +103,10 @@ public final class PublishFlow {
         }
         if (packet.retain() && !retainAvailable) { // [MQTT-3.2.2-14]
             throw new ProtocolViolation(ReasonCode.RETAIN_NOT_SUPPORTED, "retained messages are not supported");
+        }
+        if (!admitted) {
+            observer.messageRefused(qos, ReasonCode.QUOTA_EXCEEDED);
+            return;
         }
         if (qos == QoS.EXACTLY_ONCE && isRepeated(connection, packet.packetId())) {
             PacketTrace.repeated(connection, packet, topic);

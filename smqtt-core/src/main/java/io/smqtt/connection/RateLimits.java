@@ -23,6 +23,7 @@ public final class RateLimits {
     private final Map<String, Buckets> listeners = new HashMap<>(); // never changed after construction
     private final @Nullable SharedBuckets clients;
     private final @Nullable SharedBuckets users;
+    private final boolean drops;
 
     /**
      * Creates the limits of a broker.
@@ -34,6 +35,7 @@ public final class RateLimits {
         this.ticker = ticker;
         LimitsConfig limits = config.limits();
         UserLimitsConfig ofUser = limits.user();
+        drops = limits.overRate() == LimitsConfig.OverRate.DROP;
         clients = limits.maxPublishRate() == 0 && limits.maxBytesRate() == 0
                 ? null
                 : new SharedBuckets(
@@ -85,6 +87,7 @@ public final class RateLimits {
                 clients == null ? Buckets.NONE : clients.connected(clientId),
                 shared == null || userName == null ? Buckets.NONE : shared.connected(userName),
                 ofListener,
+                drops,
                 () -> {
                     if (clients != null) {
                         clients.disconnected(clientId);

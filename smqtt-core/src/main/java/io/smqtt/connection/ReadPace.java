@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Slows one client down by reading less: to the permitted rates, and to one read per tick while the queues of the broker are nearly
  * full, or the storage backlog is over its limit and the client causes writes. A client that publishes at QoS 0 is hardly read at all at
- * the highest level of overload: once in some seconds, so that its PINGREQ and acknowledgements arrive. Nothing is dropped; the client
- * meets TCP back-pressure.
+ * the highest level of overload: once in some seconds, so that its PINGREQ and acknowledgements arrive. The client meets TCP
+ * back-pressure. Only QoS 0 messages over a rate of messages are dropped instead, where {@code limits.over-rate} says so.
  */
 @OnEventLoop
 final class ReadPace extends Deadline {
@@ -48,12 +48,20 @@ final class ReadPace extends Deadline {
      *
      * @param storable whether it can cause a write to the store; clients without such messages do not wait for a slow disk
      * @param withoutAcknowledgement whether it is at QoS 0
+     * @return false if it is to be dropped
      */
-    void published(boolean storable, boolean withoutAcknowledgement) {
+    boolean published(boolean storable, boolean withoutAcknowledgement) {
+        if (withoutAcknowledgement && rates != null && rates.drops()) {
+            if (!rates.spendMessageOfStock(connection.loop().wheel().nanoTime())) {
+                return false;
+            }
+        } else {
+            messages++;
+        }
         published = true;
         stored |= storable;
         unacknowledged |= withoutAcknowledgement;
-        messages++;
+        return true;
     }
 
     /** Counts another packet that causes a write to the store. */

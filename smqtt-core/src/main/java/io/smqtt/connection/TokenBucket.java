@@ -71,6 +71,32 @@ public final class TokenBucket {
     }
 
     /**
+     * Spends one, if the bucket holds it: there is no debt of the caller. While others owe, it holds none.
+     *
+     * @param nowNanos the time
+     * @return false if nothing was spent
+     */
+    boolean spendOneOfStock(long nowNanos) {
+        long cost = nanos(1);
+        while (true) {
+            long before = paidUntilNanos.get();
+            long full = nowNanos - burstNanos;
+            long after = (before - full < 0 ? full : before) + cost;
+            if (after - nowNanos > 0) {
+                return false;
+            }
+            if (paidUntilNanos.compareAndSet(before, after)) {
+                return true;
+            }
+        }
+    }
+
+    /** Takes one back that was spent by {@link #spendOneOfStock} a moment ago. */
+    void returnOne() {
+        paidUntilNanos.addAndGet(-nanos(1));
+    }
+
+    /**
      * Takes back what a caller that is gone has spent last and not paid, if the debt exceeds {@link #MAX_LEFT_NANOS}, and no further.
      *
      * @param count what it has spent

@@ -12,6 +12,7 @@ import io.smqtt.config.UserLimitsConfig;
 import io.smqtt.spi.TrafficCounts;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -219,6 +220,33 @@ class RateLimitsTest {
         assertThat(counts.postponedReads(TrafficCounts.Limit.LISTENER)).isEqualTo(1);
     }
 
+    @Test
+    void aMessageThatOneBucketDoesNotHoldIsNotTakenFromTheOthers() {
+        UserLimitsConfig user =
+                UserLimitsConfig.defaults().toBuilder().maxPublishRate(20).build();
+        LimitsConfig dropping = LimitsConfig.builder()
+                .maxPublishRate(30)
+                .user(user)
+                .overRate(LimitsConfig.OverRate.DROP)
+                .build();
+        RateLimits limits = new RateLimits(
+                config(
+                        dropping,
+                        ListenerConfig.tcp(0).toBuilder().maxPublishRate(10).build()),
+                () -> nanos);
+        ClientRates rates = rates(limits, "u");
+        assertThat(rates.drops()).isTrue();
+        int taken = 0;
+        for (int i = 0; i < 100; i++) {
+            taken += rates.spendMessageOfStock(nanos) ? 1 : 0;
+        }
+        assertThat(taken).isEqualTo(10);
+        TrafficCounts counts = new TrafficCounts();
+        assertThat(rates.spend(20, 0, nanos, counts))
+                .isEqualTo(TimeUnit.SECONDS.toNanos(2)); // the listener's debt alone
+        assertThat(counts.postponedReads(TrafficCounts.Limit.LISTENER)).isEqualTo(1);
+    }
+
     // --- connections
 
     private void open(LimitsConfig limits, ListenerConfig listener) {
@@ -270,6 +298,28 @@ class RateLimitsTest {
         assertThat(secondsToRead(flood(40, "x"))).isBetween(3, 4);
         assertThat(bench.loop.traffic().postponedReads(TrafficCounts.Limit.LISTENER))
                 .isEqualTo(1);
+    }
+
+    @Test
+    void messagesOverTheRateAreDroppedAtQos0WhereThatIsConfigured() {
+        LimitsConfig dropping = LimitsConfig.builder()
+                .maxPublishRate(10)
+                .overRate(LimitsConfig.OverRate.DROP)
+                .build();
+        open(dropping, ListenerConfig.tcp(0));
+        bench.send(ConnectionBench.subscribe("t", 0, 1));
+        bench.received();
+        assertThat(secondsToRead(flood(50, "x"))).isZero();
+        assertThat(bench.answers()).hasSize(10).allMatch(List.of("PUBLISH t x")::contains);
+        assertThat(Collections.frequency(bench.events, "message refused QUOTA_EXCEEDED"))
+                .isEqualTo(40);
+
+        MqttMessage[] acknowledged = new MqttMessage[20];
+        Arrays.setAll(acknowledged, i -> publish("u", "x", 1, i + 1));
+        assertThat(secondsToRead(acknowledged)).isBetween(2, 3);
+        assertThat(bench.answers()).hasSize(20).allMatch(answer -> answer.startsWith("PUBACK"));
+        assertThat(Collections.frequency(bench.events, "message refused QUOTA_EXCEEDED"))
+                .isEqualTo(40);
     }
 
     @Test

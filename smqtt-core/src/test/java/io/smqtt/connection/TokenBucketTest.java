@@ -44,6 +44,20 @@ class TokenBucketTest {
     }
 
     @Test
+    void whatIsThereCanBeSpentWithoutADebtAndGivenBack() {
+        TokenBucket bucket = bucket(10, 2, 0);
+        assertThat(bucket.spendOneOfStock(0)).isTrue();
+        assertThat(bucket.spendOneOfStock(0)).isTrue();
+        assertThat(bucket.spendOneOfStock(0)).isFalse();
+        assertThat(bucket.owedNanos(0)).isZero();
+        bucket.returnOne();
+        assertThat(bucket.spendOneOfStock(0)).isTrue();
+        assertThat(bucket.spend(1, 0)).isEqualTo(SECOND / 10);
+        assertThat(bucket.spendOneOfStock(SECOND / 10)).isFalse();
+        assertThat(bucket.spendOneOfStock(SECOND / 5)).isTrue();
+    }
+
+    @Test
     void aPauseGivesNoMoreThanTheBurst() {
         TokenBucket bucket = bucket(10, 20, 0);
         bucket.spend(20, 0);
