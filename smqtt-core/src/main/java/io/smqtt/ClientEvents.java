@@ -14,6 +14,7 @@ import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 final class ClientEvents implements CoreFeature, LifecycleObserver {
 
     private static final String ALONE = "smqtt";
+    private static final String CLIENT = "client";
+    private static final String CONNACK = "connack";
     private static final String SUBSCRIBED = "subscribed";
 
     private volatile @Nullable BrokerParts core;
@@ -53,12 +56,22 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
 
     @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
-        publish("client", "connected", client.clientId(), running -> connected(running, client, sessionPresent));
+        publish(
+                CLIENT,
+                CONNACK,
+                null,
+                running -> connected(running, client, sessionPresent).put("reason_code", "success"));
+        publish(CLIENT, "connected", client.clientId(), running -> connected(running, client, sessionPresent));
+    }
+
+    @Override
+    public void connectRefused(ConnectRefusal refusal) {
+        publish(CLIENT, CONNACK, null, running -> refused(running, refusal));
     }
 
     @Override
     public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
-        publish("client", "disconnected", client.clientId(), running -> {
+        publish(CLIENT, "disconnected", client.clientId(), running -> {
             long now = System.currentTimeMillis();
             return client(running, client)
                     .put("reason", reason(reason))
@@ -111,19 +124,38 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
     }
 
     private static JsonText client(BrokerParts running, ClientIdentity client) {
-        InetSocketAddress address = client.remoteAddress();
+        ProtocolVersion version = client.version();
+        return network(running, client.clientId(), client.userName(), client.remoteAddress(), client.listener())
+                .put("proto_name", version.protocolName())
+                .put("proto_ver", version.level());
+    }
+
+    private static JsonText refused(BrokerParts running, ConnectRefusal refusal) {
+        return network(
+                        running,
+                        refusal.clientId(),
+                        refusal.userName(),
+                        refusal.remoteAddress(),
+                        refusal.listener())
+                .put("reason_code", reason(refusal.reason()))
+                .put("ts", System.currentTimeMillis());
+    }
+
+    private static JsonText network(
+            BrokerParts running,
+            @Nullable String clientId,
+            @Nullable String userName,
+            InetSocketAddress address,
+            String listener) {
         String ip = address.getAddress() == null
                 ? address.getHostString()
                 : address.getAddress().getHostAddress();
-        ProtocolVersion version = client.version();
         return new JsonText()
-                .put("clientid", client.clientId())
-                .put("username", client.userName())
+                .put("clientid", clientId)
+                .put("username", userName)
                 .put("ipaddress", ip)
                 .put("peername", ip + ':' + address.getPort())
-                .put("sockport", port(running, client.listener()))
-                .put("proto_name", version.protocolName())
-                .put("proto_ver", version.level());
+                .put("sockport", port(running, listener));
     }
 
     private static int port(BrokerParts running, String listener) {
@@ -174,13 +206,14 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
         JsonText of(BrokerParts running);
     }
 
-    private void publish(String kind, String event, String clientId, Contents contents) {
+    /** Publishes an event; without a client identifier only to the topic of all clients. */
+    private void publish(String kind, String event, @Nullable String clientId, Contents contents) {
         BrokerParts running = core;
         if (running == null) {
             return;
         }
         TopicName all = TopicName.of("$events/" + kind + '/' + event);
-        TopicName own = own(clientId, event);
+        TopicName own = clientId == null ? null : own(clientId, event);
         Matches matches = new Matches();
         boolean toAll = isAwaited(running, all, matches);
         boolean toOwn = own != null && isAwaited(running, own, matches);

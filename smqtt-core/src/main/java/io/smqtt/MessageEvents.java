@@ -14,7 +14,9 @@ import io.smqtt.trace.TraceEvent;
 import io.smqtt.trace.TraceEvent.Kind;
 import io.smqtt.trace.TraceSubject;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,15 +27,12 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 
 /**
- * Publishes what happens to messages: {@code $events/message/delivered} and {@code $events/message/dropped}. A trace of all topics reports it, which runs
- * only while one of the two has a subscriber. Topics that begin with {@code $} are left out, so that an event causes no other event.
+ * Publishes what happens to messages: the topics {@code $events/message/…}. A trace of all topics reports it, which runs only while one of them has a
+ * subscriber. Topics that begin with {@code $} are left out, so that an event causes no other event.
  */
 final class MessageEvents implements CoreFeature, LifecycleObserver {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageEvents.class);
-    private static final String PREFIX = "$events/message/";
-    private static final TopicName DELIVERED = TopicName.of(PREFIX + "delivered");
-    private static final TopicName DROPPED = TopicName.of(PREFIX + "dropped");
     private static final TraceSubject ALL_MESSAGES = new TraceSubject.OfTopic(TopicFilter.of("#"));
     private static final int LOOK_SECONDS = 1;
     private static final int PAYLOAD_BYTES = 4_096;
@@ -43,16 +42,36 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
 
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile @Nullable BrokerParts core;
-    private volatile boolean delivered;
-    private volatile boolean dropped;
+    private volatile Set<Event> wanted = Set.of();
 
     // of the first event loop
     private @Nullable Disposable trace;
     private boolean isStarting;
 
+    /** The events, with their names in payloads. */
+    private enum Event {
+        /** A PUBLISH was sent. */
+        DELIVERED("message.delivered", "delivered"),
+        /** A subscriber has acknowledged a message: by PUBACK, at QoS 2 by PUBREC. */
+        ACKED("message.acked", "acked"),
+        /** A message has no subscriber, or does not reach one. */
+        DROPPED("message.dropped", "dropped"),
+        /** A message does not reach a subscriber. */
+        DELIVERY_DROPPED("delivery.dropped", "delivery_dropped");
+
+        private final String text;
+        private final TopicName topic;
+
+        Event(String text, String level) {
+            this.text = text;
+            this.topic = TopicName.of("$events/message/" + level);
+        }
+    }
+
     @Override
     public void start(BrokerParts parts, @Nullable Supplier<ClusterStatus> cluster) {
         core = parts;
+        execute(parts, () -> look(parts));
         loop(parts).executor().scheduleWithFixedDelay(() -> look(parts), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
     }
 
@@ -87,14 +106,19 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
     /** Starts the trace with the first subscriber, and ends it without one. */
     private void look(BrokerParts running) {
         Matches matches = new Matches();
-        delivered = isAwaited(running, DELIVERED, matches);
-        dropped = isAwaited(running, DROPPED, matches);
-        boolean wanted = core != null && (delivered || dropped);
+        Set<Event> awaited = EnumSet.noneOf(Event.class);
+        for (Event event : Event.values()) {
+            if (isAwaited(running, event.topic, matches)) {
+                awaited.add(event);
+            }
+        }
+        wanted = Set.copyOf(awaited);
+        boolean isWanted = core != null && !awaited.isEmpty();
         Disposable present = trace;
-        if (!wanted && present != null) {
+        if (!isWanted && present != null) {
             trace = null;
             present.dispose();
-        } else if (wanted && present == null && !isStarting) {
+        } else if (isWanted && present == null && !isStarting) {
             isStarting = true;
             running.traces()
                     .start(ALL_MESSAGES, PAYLOAD_BYTES, event -> traced(running, event))
@@ -118,17 +142,22 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
         if (event.topic() == null) {
             return;
         }
-        if (event.kind() == Kind.PUBLISH_SENT && delivered) {
-            publish(running, DELIVERED, "message.delivered", event, null);
-        } else if (event.kind() == Kind.DROPPED && dropped) {
-            publish(
-                    running,
-                    DROPPED,
-                    "message.dropped",
-                    event,
-                    String.valueOf(event.details().get("reason")));
-        } else if (event.kind() == Kind.ROUTED && dropped && hasNoSubscriber(event.details())) {
-            publish(running, DROPPED, "message.dropped", event, "no_subscribers");
+        Map<String, Object> details = event.details();
+        switch (event.kind()) {
+            case PUBLISH_SENT -> publish(running, Event.DELIVERED, event, null);
+            case ACKNOWLEDGED -> publish(running, Event.ACKED, event, null);
+            case DROPPED -> {
+                String reason = String.valueOf(details.get("reason"));
+                publish(running, Event.DROPPED, event, reason);
+                publish(running, Event.DELIVERY_DROPPED, event, reason);
+            }
+            case ROUTED -> {
+                if (hasNoSubscriber(details)) {
+                    publish(running, Event.DROPPED, event, "no_subscribers");
+                }
+            }
+            default -> { // no event
+            }
         }
     }
 
@@ -136,7 +165,10 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
         return details.get("matches") instanceof Number matches && matches.intValue() == 0;
     }
 
-    private void publish(BrokerParts running, TopicName topic, String name, TraceEvent event, @Nullable String reason) {
+    private void publish(BrokerParts running, Event kind, TraceEvent event, @Nullable String reason) {
+        if (!wanted.contains(kind)) {
+            return;
+        }
         if (waiting.incrementAndGet() > MAX_WAITING) {
             waiting.decrementAndGet();
             running.observer().eventLeftOut();
@@ -145,8 +177,8 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
         boolean accepted = execute(running, () -> {
             waiting.decrementAndGet();
             RoutingLoop loop = loop(running);
-            ApplicationMessage message = ApplicationMessage.builder(topic.value())
-                    .payload(payload(name, event, reason))
+            ApplicationMessage message = ApplicationMessage.builder(kind.topic.value())
+                    .payload(payload(kind.text, event, reason))
                     .build()
                     .accepted(loop.nextMessageId(), running.ticker().nanoTime(), null);
             running.router().route(loop, message, RouteTicket.NONE);

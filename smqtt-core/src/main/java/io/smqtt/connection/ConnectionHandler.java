@@ -15,7 +15,10 @@ import io.smqtt.codec.PublishPacket;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
 import io.smqtt.message.PayloadReader;
+import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.session.Session;
+import io.smqtt.session.TracedQueue;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.trace.TraceEvent.Kind;
 import java.io.IOException;
@@ -307,6 +310,18 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         }
     }
 
+    /** Reports a PUBACK or PUBREC, and the message that it acknowledges, before the session forgets it. */
+    private void traceAcknowledged(Kind kind, QoS qos, int packetId, ReasonCode reason) {
+        Connection current = connection();
+        if (current.traces() != null) {
+            PacketTrace.acknowledgement(current, kind, packetId, reason);
+            Session session = current.sessionOrNull();
+            if (session != null && !reason.isError()) {
+                TracedQueue.acknowledged(session, packetId, qos);
+            }
+        }
+    }
+
     @Override
     public void onConnect(ConnectPacket packet) {
         PacketTrace.connect(connection(), packet);
@@ -321,13 +336,13 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onPubAck(int packetId, ReasonCode reason) {
-        trace(Kind.PUBACK_RECEIVED, packetId, reason);
+        traceAcknowledged(Kind.PUBACK_RECEIVED, QoS.AT_LEAST_ONCE, packetId, reason);
         flows.publish().onPubAck(connected(), packetId, reason);
     }
 
     @Override
     public void onPubRec(int packetId, ReasonCode reason) {
-        trace(Kind.PUBREC_RECEIVED, packetId, reason);
+        traceAcknowledged(Kind.PUBREC_RECEIVED, QoS.EXACTLY_ONCE, packetId, reason);
         flows.publish().onPubRec(connected(), packetId, reason);
     }
 

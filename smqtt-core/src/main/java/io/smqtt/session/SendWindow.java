@@ -299,6 +299,14 @@ final class SendWindow {
 
     // --- acknowledgements
 
+    /** The message of which a client is to send a PUBACK (at QoS 1) or a PUBREC (at QoS 2); null if there is none. */
+    @Nullable
+    ApplicationMessage awaiting(int packetId, QoS qos) {
+        long sequence = inFlight.find(packetId);
+        byte state = qos == QoS.AT_LEAST_ONCE ? InFlightWindow.AWAITING_PUBACK : InFlightWindow.AWAITING_PUBREC;
+        return sequence >= 0 && inFlight.state(sequence) == state ? inFlight.message(sequence) : null;
+    }
+
     /** Processes a PUBACK. */
     AcknowledgementOutcome acknowledged(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);

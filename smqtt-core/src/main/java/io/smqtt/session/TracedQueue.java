@@ -13,9 +13,9 @@ import io.smqtt.trace.TraceDetails;
 import io.smqtt.trace.TraceEvent;
 import org.jspecify.annotations.Nullable;
 
-/** Reports messages that wait, or are dropped, to the traces. On the event loop of the subscriber. */
+/** Reports messages that wait, are acknowledged or dropped, to the traces. On the event loop of the subscriber. */
 @OnEventLoop
-final class TracedQueue {
+public final class TracedQueue {
 
     private TracedQueue() {}
 
@@ -41,6 +41,27 @@ final class TracedQueue {
                     TraceEvent.Kind.QUEUED,
                     subscriber.id(),
                     subscriber.client(),
+                    message,
+                    new TraceDetails().with("qos", qos.level()).with("publisher", message.publisherId()));
+        }
+    }
+
+    /**
+     * Reports the message that a PUBACK or PUBREC acknowledges, if there is one. Called before the session processes the packet.
+     *
+     * @param session the session of the client
+     * @param packetId the packet identifier
+     * @param qos 1 for a PUBACK, 2 for a PUBREC
+     */
+    public static void acknowledged(Session session, int packetId, QoS qos) {
+        RunningTraces traces = traces(session);
+        OutboundFlow outbound = session.outboundOrNull();
+        ApplicationMessage message = outbound == null ? null : outbound.window().awaiting(packetId, qos);
+        if (traces != null && message != null) {
+            traces.report(
+                    TraceEvent.Kind.ACKNOWLEDGED,
+                    session.id(),
+                    session.client(),
                     message,
                     new TraceDetails().with("qos", qos.level()).with("publisher", message.publisherId()));
         }

@@ -86,6 +86,8 @@ public record TraceEvent(
         ROUTED,
         /** A message waits for a subscriber. */
         QUEUED,
+        /** A subscriber has acknowledged a message: by PUBACK, at QoS 2 by PUBREC, without an error. */
+        ACKNOWLEDGED,
         /** A message did not reach a subscriber. */
         DROPPED,
         /** The connection of a client has ended. */

@@ -13,11 +13,13 @@ import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,8 +36,13 @@ class EventMessagesTest {
     private final BrokerExtension broker = new BrokerExtension(
             config -> config.mqtt(
                     MqttConfig.defaults().toBuilder().eventMessages(true).build()),
-            parts -> parts.authenticator(request -> Mono.just(new Authentication.Accepted(
-                    request.userName(), "root".equals(request.userName()) ? Set.of("admin") : Set.of()))));
+            parts -> parts.authenticator(request -> Mono.just(answer(request.userName()))));
+
+    private static Authentication answer(@Nullable String user) {
+        return "nobody".equals(user)
+                ? Authentication.refused()
+                : new Authentication.Accepted(user, "root".equals(user) ? Set.of("admin") : Set.of());
+    }
 
     private RawClient open(String clientId, String user) {
         RawClient client = broker.open(V5);
@@ -100,11 +107,7 @@ class EventMessagesTest {
     @Test
     void messagesThatAreDeliveredAndDropped() {
         List<String> events = new CopyOnWriteArrayList<>();
-        Disposable listener = broker.broker()
-                .subscribe("$events/message/#")
-                .subscribe(event -> events.add(event.topic().value()
-                        + ' '
-                        + new String(event.payload().toByteArray(), StandardCharsets.UTF_8)));
+        Disposable listener = collect("$events/message/#", events);
         RawClient subscriber = open("s", "u");
         subscriber.subscribe("t/1", 1);
         RawClient publisher = open("p", "v");
@@ -125,6 +128,82 @@ class EventMessagesTest {
                 .contains("\"from_clientid\":\"p\"", "\"clientid\":\"s\"", "\"username\":\"u\"")
                 .contains("\"payload\":\"\\\"somebody\\\"\"", "\"payload_size\":10"));
         listener.dispose();
+    }
+
+    @Test
+    void messagesThatAreAcknowledged() {
+        List<String> events = new CopyOnWriteArrayList<>();
+        Disposable listener = collect("$events/message/acked", events);
+        RawClient subscriber = open("s", "u");
+        subscriber.subscribe("t/#", 2);
+        RawClient publisher = open("p", "v");
+        await().until(() -> { // the first ones may come before the broker knows that somebody listens
+            publisher.publish("t/0", "none", 0);
+            publisher.publish("t/1", "one", 1);
+            subscriber.expectPublish("t/0", "none");
+            subscriber.pubAck(subscriber.expectPublish("t/1", "one"));
+            subscriber.ping(); // the acknowledgement was processed
+            return !events.isEmpty();
+        });
+        events.clear();
+
+        publisher.publish("t/1", "refused", 1);
+        ReceivedPacket refused = subscriber.expectPublish("t/1", "refused");
+        subscriber.send(PacketBytes.packet(0x40).u16(refused.packetId()).u8(0x80));
+        publisher.publish("t/2", "two", 2);
+        subscriber.pubRecAndComp(subscriber.expectPublish("t/2", "two"));
+
+        await().until(() -> !events.isEmpty());
+        assertThat(events)
+                .singleElement(STRING)
+                .startsWith("$events/message/acked {\"event\":\"message.acked\",\"topic\":\"t/2\",\"qos\":2")
+                .contains("\"from_clientid\":\"p\"", "\"clientid\":\"s\"", "\"username\":\"u\"", "\"payload\":\"two\"");
+        listener.dispose();
+    }
+
+    @Test
+    void aDeliveryThatIsDropped() {
+        List<String> events = new CopyOnWriteArrayList<>();
+        Disposable listener = collect("$events/message/delivery_dropped", events);
+        RawClient subscriber = broker.open(V5);
+        ConnectBytes connect = ConnectBytes.of("s").userName("u");
+        connect.properties().maximumPacketSize(30);
+        subscriber.connect(connect);
+        subscriber.subscribe("t", 0);
+        RawClient publisher = open("p", "v");
+        await().until(() -> {
+            publisher.publish("t", "more than thirty bytes with its header", 1);
+            return !events.isEmpty();
+        });
+        publisher.publish("none", "x", 1);
+        assertThat(events)
+                .allSatisfy(event -> assertThat(event)
+                        .startsWith("$events/message/delivery_dropped {\"event\":\"delivery.dropped\",\"topic\":\"t\"")
+                        .contains("\"clientid\":\"s\"", "\"reason\":\"packet_too_large\""));
+        listener.dispose();
+    }
+
+    @Test
+    void answersToConnect() {
+        RawClient admin = open("admin", "root");
+        admin.subscribe("$events/client/connack", 0);
+        open("c", "u");
+        assertThat(payload(admin, "$events/client/connack"))
+                .contains("\"clientid\":\"c\"", "\"event\":\"client.connack\"", "\"reason_code\":\"success\"");
+        RawClient refused = broker.open(V5);
+        refused.send(ConnectBytes.of("d").userName("nobody"));
+        assertThat(refused.expect(MqttMessageType.CONNACK).reasonCode()).isEqualTo(0x86);
+        assertThat(payload(admin, "$events/client/connack"))
+                .contains("\"clientid\":\"d\"", "\"username\":\"nobody\"")
+                .contains("\"reason_code\":\"bad_user_name_or_password\"");
+    }
+
+    private Disposable collect(String filter, List<String> events) {
+        return broker.broker()
+                .subscribe(filter)
+                .subscribe(event -> events.add(event.topic().value()
+                        + ' '
+                        + new String(event.payload().toByteArray(), StandardCharsets.UTF_8)));
     }
 
     @ParameterizedTest

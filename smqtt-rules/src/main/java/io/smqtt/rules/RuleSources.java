@@ -22,10 +22,13 @@ final class RuleSources {
     private static final List<String> KNOWN = List.of(
             "client/connected",
             "client/disconnected",
+            "client/connack",
             "session/subscribed",
             "session/unsubscribed",
             "message/delivered",
-            "message/dropped");
+            "message/acked",
+            "message/dropped",
+            "message/delivery_dropped");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private RuleSources() {}
@@ -55,10 +58,12 @@ final class RuleSources {
         }
     }
 
-    /** EMQX writes {@code $events/client_connected} and {@code $events/client/connected}. */
+    /** EMQX writes {@code $events/client_connected} and {@code $events/client/connected}, and {@code $events/delivery_dropped} without its kind. */
     private static String event(String source) {
         String name = source.substring(EVENTS.length());
-        String levels = name.indexOf('/') < 0 ? name.replaceFirst("_", "/") : name;
+        String levels = name.equals("delivery_dropped")
+                ? "message/delivery_dropped"
+                : name.indexOf('/') < 0 ? name.replaceFirst("_", "/") : name;
         if (!KNOWN.contains(levels)) {
             throw new IllegalArgumentException("has an event in FROM that this broker does not publish: " + source
                     + "; it has " + EVENTS + String.join(", " + EVENTS, KNOWN));

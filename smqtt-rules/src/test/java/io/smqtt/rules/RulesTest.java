@@ -93,6 +93,12 @@ class RulesTest {
                                 "SELECT clientid, event FROM \"$events/client_connected\" WHERE clientid = 'newcomer'")
                         .actions(Map.of("out", action("republish", "topic", "events")))
                         .build());
+        rules.put(
+                "acked",
+                RuleConfig.builder(
+                                "SELECT clientid, from_clientid, qos FROM \"$events/message_acked\" WHERE topic = 'to-ack'")
+                        .actions(Map.of("out", action("republish", "topic", "acks")))
+                        .build());
         return rules;
     }
 
@@ -263,6 +269,22 @@ class RulesTest {
     }
 
     @Test
+    void acknowledgementsAreSources() {
+        try (RawClient watcher = broker.client(V5, "watcher");
+                RawClient subscriber = broker.client(V5, "subscriber")) {
+            watcher.subscribe("acks", 0);
+            subscriber.subscribe("to-ack", 1);
+            await().until(() -> { // the first ones may come before the broker knows that somebody listens
+                watcher.publish("to-ack", "x", 1);
+                subscriber.pubAck(subscriber.expectPublish("to-ack", "x"));
+                subscriber.ping();
+                return counts("acked", "out").matched.sum() > 0;
+            });
+            watcher.expectPublish("acks", "{\"clientid\":\"subscriber\",\"from_clientid\":\"watcher\",\"qos\":1}");
+        }
+    }
+
+    @Test
     void problemsAreReportedTogetherBeforeTheStart() {
         Map<String, RuleConfig> rules = Map.of(
                 "one",
@@ -270,7 +292,7 @@ class RulesTest {
                         .actions(Map.of("x", action("nothing")))
                         .build(),
                 "two",
-                RuleConfig.builder("SELECT * FROM \"$events/message_acked\"")
+                RuleConfig.builder("SELECT * FROM \"$events/message_lost\"")
                         .actions(Map.of("y", action("file")))
                         .build());
 
