@@ -151,6 +151,7 @@ public final class Broker {
                 parts.budget(),
                 parts.payloads(),
                 parts.traffic(),
+                parts.topicRules(),
                 listeners,
                 first(BrokerModule::cluster),
                 first(BrokerModule::peerQueries),

@@ -25,6 +25,7 @@ import io.smqtt.connection.Interceptors;
 import io.smqtt.connection.PublishFlow;
 import io.smqtt.connection.RateLimits;
 import io.smqtt.connection.SubscribeFlow;
+import io.smqtt.connection.TopicRules;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.message.PayloadReader;
 import io.smqtt.overload.OverloadWatch;
@@ -86,6 +87,7 @@ final class BrokerAssembly {
     private final PayloadMemory payloads;
     private final ClientDirectory directory;
     private final RateLimits rates;
+    private final TopicRules topicRules;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
@@ -151,6 +153,7 @@ final class BrokerAssembly {
         retained.policies(config.retainedPolicies().values(), ticker);
         delayed = sessions.delay(config.delayed());
         directory = directory(builder);
+        topicRules = new TopicRules(config);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
     }
@@ -297,8 +300,8 @@ final class BrokerAssembly {
             }
         }
         Interceptors interceptors = new Interceptors(builder.interceptors, observer);
-        SubscribeFlow subscribe =
-                new SubscribeFlow(config, router, access.authorizer(), interceptors, directory, sessions.exclusive());
+        SubscribeFlow subscribe = new SubscribeFlow(
+                config, router, access.authorizer(), interceptors, topicRules, directory, sessions.exclusive());
         ConnectFlow connect = new ConnectFlow(
                 config,
                 interceptors,
@@ -320,6 +323,7 @@ final class BrokerAssembly {
                 config.delayed().enabled() ? delayed : null,
                 access.authorizer(),
                 interceptors,
+                topicRules,
                 ticker,
                 observer,
                 stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
@@ -378,6 +382,7 @@ final class BrokerAssembly {
                 budget,
                 payloads,
                 directory,
+                topicRules,
                 listeners,
                 traces,
                 overload,

@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.connection.TopicRules;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
@@ -228,6 +229,7 @@ public interface BrokerModule {
      * @param budget slows publishers while the module's queues are nearly full
      * @param payloads the network buffers in which payloads are used in place
      * @param traffic bytes and packets of clients, by event loop
+     * @param topicRules the topic rewrites and automatic subscriptions, which may be changed
      * @param listeners the connections of this node
      * @param cluster the state of the cluster as this node sees it, for any thread at any time; null without a cluster
      * @param peerQueries questions to other nodes, for any thread at any time; null without a cluster
@@ -247,6 +249,7 @@ public interface BrokerModule {
             QueueBudget budget,
             PayloadMemory payloads,
             List<TrafficCounts> traffic,
+            TopicRules topicRules,
             Listeners listeners,
             @Nullable Supplier<ClusterStatus> cluster,
             @Nullable PeerQueries peerQueries,

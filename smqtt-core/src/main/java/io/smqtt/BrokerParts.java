@@ -3,6 +3,7 @@ package io.smqtt;
 
 import io.smqtt.access.AccessControl;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.connection.TopicRules;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.overload.OverloadWatch;
 import io.smqtt.routing.Router;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param budget the budget of all queues
  * @param payloads the network buffers in which payloads are used in place
  * @param directory knows which node owns a client identifier
+ * @param topicRules the rules for topics of clients
  * @param listeners the bound ports
  * @param traces what clients and messages are traced
  * @param overload watches for overload
@@ -56,6 +58,7 @@ record BrokerParts(
         QueueBudget budget,
         PayloadMemory payloads,
         ClientDirectory directory,
+        TopicRules topicRules,
         Listeners listeners,
         Traces traces,
         OverloadWatch overload,

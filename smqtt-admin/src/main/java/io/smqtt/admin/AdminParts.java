@@ -49,6 +49,8 @@ import io.smqtt.admin.security.LoginRoutes;
 import io.smqtt.admin.security.UserRoutes;
 import io.smqtt.admin.topic.TopicMetricRoutes;
 import io.smqtt.admin.topic.TopicMetrics;
+import io.smqtt.admin.topic.TopicRuleObjects;
+import io.smqtt.admin.topic.TopicRuleRoutes;
 import io.smqtt.admin.trace.NodeTraces;
 import io.smqtt.admin.trace.TraceRoutes;
 import io.smqtt.config.AutomaticBansConfig;
@@ -122,6 +124,7 @@ record AdminParts(
         NodeTraces traces =
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         TopicMetrics topics = new TopicMetrics(people.objects());
+        TopicRuleObjects topicRules = new TopicRuleObjects(people.objects());
         SchemaRegistry schemas = new SchemaRegistry(people.objects());
         RuleObjects rules = new RuleObjects(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
@@ -145,6 +148,7 @@ record AdminParts(
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
                 new TopicMetricRoutes(topics, calls, InstantSource.system()),
+                new TopicRuleRoutes(topicRules),
                 new SchemaRoutes(schemas),
                 new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
@@ -157,7 +161,7 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, topics, schemas, rules, levels),
+                List.of(calls, people, bans, audit, monitor, traces, topics, topicRules, schemas, rules, levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,

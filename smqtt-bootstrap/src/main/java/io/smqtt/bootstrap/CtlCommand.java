@@ -82,6 +82,20 @@ final class CtlCommand {
                                         new DelayedCommands.Show(program),
                                         new DelayedCommands.Delete(program))),
                         new Group(
+                                "topic-rewrites",
+                                "Shows and changes the rules that give topics another name.",
+                                List.of(
+                                        new TopicRuleCommands.Rewrites(program),
+                                        new TopicRuleCommands.AddRewrite(program),
+                                        new TopicRuleCommands.DeleteRewrite(program))),
+                        new Group(
+                                "auto-subscriptions",
+                                "Shows and changes the subscriptions that clients get when they connect.",
+                                List.of(
+                                        new TopicRuleCommands.Subscriptions(program),
+                                        new TopicRuleCommands.AddSubscription(program),
+                                        new TopicRuleCommands.DeleteSubscription(program))),
+                        new Group(
                                 "topic-metrics",
                                 "Counts the messages of single topics and filters.",
                                 List.of(

@@ -72,6 +72,12 @@ class CtlTest {
             "delayed list",
             "delayed show smqtt 0123456789abcdef",
             "delayed delete smqtt 0123456789abcdef",
+            "topic-rewrites list",
+            "topic-rewrites add old/# ^old/(.+)$ new/$1 --action publish",
+            "topic-rewrites delete 1",
+            "auto-subscriptions list",
+            "auto-subscriptions add c/${clientid} --qos 1",
+            "auto-subscriptions delete 1",
             "topic-metrics list",
             "topic-metrics show a/b",
             "topic-metrics add a/#",
@@ -300,6 +306,32 @@ class CtlTest {
         assertThat(output().lines()).hasSize(2).allMatch(line -> line.startsWith("{\"clientid\":"));
         ctl("clients list --limit 1");
         assertThat(output()).endsWith("sessions: 1, more exist\n");
+    }
+
+    @Test
+    void aRuleIsAddedToTheListAndDeletedByItsNumber() {
+        String fixed = "{\"topic\":\"f\",\"qos\":0,\"nl\":0,\"rap\":0,\"rh\":0,\"name\":\"all\",\"read_only\":true}";
+        String live = "{\"topic\":\"c/${clientid}\",\"qos\":1,\"nl\":0,\"rap\":0,\"rh\":0}";
+        answers.put("/mqtt/auto_subscribe", "[" + fixed + "," + live + "]");
+
+        ctl("auto-subscriptions list");
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .containsExactly("NUMBER TOPIC QOS NL RAP RH FILE", "1 f 0 0 0 0 all", "2 c/${clientid} 1 0 0 0 -");
+        ctl("auto-subscriptions add d --no-local");
+        assertThat(output()).isEqualTo("added as number 2\n");
+        assertThat(asked)
+                .last()
+                .isEqualTo("PUT /mqtt/auto_subscribe [" + fixed + "," + live
+                        + ",{\"topic\":\"d\",\"qos\":0,\"nl\":1,\"rap\":0,\"rh\":0}]");
+        ctl("auto-subscriptions delete 2");
+        assertThat(output()).isEqualTo("deleted number 2\n");
+        assertThat(asked).last().isEqualTo("PUT /mqtt/auto_subscribe [" + fixed + "]");
+        int before = asked.size();
+        assertThat(ctl("auto-subscriptions delete 1")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(ctl("auto-subscriptions delete 3")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(asked.subList(before, asked.size())).allMatch(request -> request.startsWith("GET "));
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("number 1 is in the configuration file", "there is no number 3");
     }
 
     @Test

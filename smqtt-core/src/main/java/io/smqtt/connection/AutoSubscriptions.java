@@ -16,8 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The subscriptions that a client gets when it connects. */
-@OnEventLoop
+/** The subscriptions that a client gets when it connects. Immutable. */
 final class AutoSubscriptions {
 
     private final List<Rule> rules;
@@ -31,6 +30,7 @@ final class AutoSubscriptions {
     }
 
     /** Leaves out topics with a placeholder that has no value for the client, or one that could change the meaning of the topic. */
+    @OnEventLoop
     List<SubscribeRequest> of(Connection connection) {
         if (rules.isEmpty()) {
             return List.of();

@@ -71,7 +71,6 @@ public final class ConnectFlow {
     private final RateLimits rates;
     private final Overload overload;
     private final SubscribeFlow subscribe;
-    private final @Nullable TopicRewrites rewrites;
     private final ClientIds clientIds = new ClientIds();
 
     /**
@@ -118,7 +117,6 @@ public final class ConnectFlow {
         this.directory = directory;
         this.registry = registry;
         this.subscribe = subscribe;
-        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
         this.observer = observer;
         this.disconnector = disconnector;
     }
@@ -264,6 +262,7 @@ public final class ConnectFlow {
             return;
         }
         Will will = packet.will();
+        TopicRewrites rewrites = subscribe.rewrites();
         if (will != null && rewrites != null) {
             will = rewrites.will(client, will);
             if (will == null) {

@@ -50,7 +50,7 @@ public final class PublishFlow {
     private final boolean validatesPayloadFormat;
     private final boolean awaitsDelivery;
     private final boolean queuesQos0;
-    private final @Nullable TopicRewrites rewrites;
+    private final TopicRules topics;
 
     /**
      * Creates the flow.
@@ -61,6 +61,7 @@ public final class PublishFlow {
      * @param delayed the messages that are published later; null if clients may not delay messages
      * @param authorizer authorizes publishes
      * @param interceptors interceptors of messages
+     * @param topics the rules for topics of clients
      * @param ticker the broker's monotonic clock
      * @param observer receives events about refused messages
      * @param awaitsDelivery whether acknowledgements wait for subscribers: a store, a peer
@@ -72,6 +73,7 @@ public final class PublishFlow {
             @Nullable DelayedMessages delayed,
             Authorizer authorizer,
             Interceptors interceptors,
+            TopicRules topics,
             Ticker ticker,
             BrokerObserver observer,
             boolean awaitsDelivery) {
@@ -90,7 +92,7 @@ public final class PublishFlow {
         this.validatesPayloadFormat = config.mqtt().validatePayloadFormat();
         this.awaitsDelivery = awaitsDelivery;
         this.queuesQos0 = config.session().queueQos0();
-        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
+        this.topics = topics;
     }
 
     void onPublish(Connection connection, PublishPacket packet) {
@@ -128,6 +130,7 @@ public final class PublishFlow {
                 delay = later.seconds();
             }
         }
+        TopicRewrites rewrites = topics.rewrites();
         if (rewrites != null) {
             topic = rewritten(connection, rewrites, topic);
             if (topic == null) {
@@ -177,8 +180,8 @@ public final class PublishFlow {
 
     private static @Nullable TopicName rewritten(Connection connection, TopicRewrites rewrites, TopicName topic) {
         RewrittenTopic last = connection.lastRewritten();
-        if (last == null || !last.isOf(topic)) {
-            last = new RewrittenTopic(topic, rewrites.published(connection.client(), topic));
+        if (last == null || !last.isOf(rewrites, topic)) {
+            last = new RewrittenTopic(rewrites, topic, rewrites.published(connection.client(), topic));
             connection.lastRewritten(last);
         }
         return last.rewritten();

@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The last rewritten topic of a connection: clients often publish to the same one.
  *
+ * @param rules the rules that gave the new name; others may give another one
  * @param topic the topic of a PUBLISH
  * @param rewritten its new name, or the same object; null if the new name is no topic name
  */
-record RewrittenTopic(TopicName topic, @Nullable TopicName rewritten) {
+record RewrittenTopic(TopicRewrites rules, TopicName topic, @Nullable TopicName rewritten) {
 
-    boolean isOf(TopicName other) {
-        return topic == other || topic.equals(other);
+    boolean isOf(TopicRewrites present, TopicName other) {
+        return rules == present && (topic == other || topic.equals(other));
     }
 }

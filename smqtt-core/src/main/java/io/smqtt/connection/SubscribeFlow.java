@@ -43,8 +43,7 @@ public final class SubscribeFlow {
     private final MqttConfig mqtt;
     private final ClientDirectory directory;
     private final ExclusiveFilters exclusives;
-    private final AutoSubscriptions automatic;
-    private final @Nullable TopicRewrites rewrites;
+    private final TopicRules topics;
 
     /**
      * Creates the flow.
@@ -53,6 +52,7 @@ public final class SubscribeFlow {
      * @param router the subscriptions and retained messages
      * @param authorizer authorizes subscriptions
      * @param interceptors interceptors of each filter
+     * @param topics the rules for topics of clients
      * @param directory delays a SUBACK until other nodes know the subscription
      * @param exclusives the filters of exclusive subscriptions
      */
@@ -61,6 +61,7 @@ public final class SubscribeFlow {
             Router router,
             Authorizer authorizer,
             Interceptors interceptors,
+            TopicRules topics,
             ClientDirectory directory,
             ExclusiveFilters exclusives) {
         this.exclusives = exclusives;
@@ -70,8 +71,13 @@ public final class SubscribeFlow {
         this.authorizer = authorizer;
         this.limits = config.limits();
         this.mqtt = config.mqtt();
-        this.automatic = new AutoSubscriptions(config.autoSubscriptions().values());
-        this.rewrites = TopicRewrites.of(config.topicRewrites().values());
+        this.topics = topics;
+    }
+
+    /** The rewrites in force; null if there is none. */
+    @Nullable
+    TopicRewrites rewrites() {
+        return topics.rewrites();
     }
 
     /** One filter of a SUBSCRIBE: the request, or the reason of its refusal. */
@@ -125,7 +131,7 @@ public final class SubscribeFlow {
 
     /** Makes the automatic subscriptions of a client, which has its CONNACK. */
     void onConnected(Connection connection) {
-        List<SubscribeRequest> requests = automatic.of(connection);
+        List<SubscribeRequest> requests = topics.automatic().of(connection);
         if (!requests.isEmpty()) {
             List<Wish> wishes = requests.stream()
                     .map(request -> checked(request, Subscription.NO_IDENTIFIER))
@@ -268,6 +274,7 @@ public final class SubscribeFlow {
     }
 
     private @Nullable RequestedFilter rewritten(Connection connection, RequestedFilter sent) {
+        TopicRewrites rewrites = rewrites();
         return rewrites == null ? sent : rewrites.subscribed(connection.client(), sent);
     }
 

@@ -37,7 +37,7 @@ public final class TopicRewrites {
     }
 
     /**
-     * The rules of a configuration.
+     * Creates rules.
      *
      * @param configs the rules, in their order
      * @return null if there is none

@@ -103,6 +103,7 @@ final class ConnectionBench implements AutoCloseable {
     };
 
     BrokerConfig config = BrokerConfig.defaults();
+    TopicRules topicRules = new TopicRules(config);
     ListenerConfig listener = ListenerConfig.tcp(0);
     Authenticator authenticator =
             request -> Authentication.accepted(request.userName()).now();
@@ -192,7 +193,9 @@ final class ConnectionBench implements AutoCloseable {
                 config.mqtt().serverReference(),
                 new ClientLog(true));
         Interceptors asked = new Interceptors(List.copyOf(interceptors), observer);
-        SubscribeFlow subscribe = new SubscribeFlow(config, router, authorizer, asked, directory, registry.exclusive());
+        topicRules = new TopicRules(config);
+        SubscribeFlow subscribe = new SubscribeFlow(
+                config, router, authorizer, asked, topicRules, directory, registry.exclusive());
         ConnectFlow connect = new ConnectFlow(
                 config,
                 asked,
@@ -216,6 +219,7 @@ final class ConnectionBench implements AutoCloseable {
                         null,
                         authorizer,
                         asked,
+                        topicRules,
                         () -> nanos,
                         observer,
                         awaitsDelivery),

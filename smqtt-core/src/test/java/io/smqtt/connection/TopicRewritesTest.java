@@ -93,6 +93,23 @@ class TopicRewritesTest {
     }
 
     @Test
+    void rulesThatChangeWhileClientsAreConnectedTakePrecedenceFromTheNextPacketOn() {
+        rule(TopicRewriteConfig.of("a/#", "^a/(.*)$", "fixed/$1"));
+        connect("c", null);
+        bench.send(subscribe("#"));
+        bench.send(publish("a/b", "m", 0, 0));
+        assertThat(bench.answers()).last().isEqualTo("PUBLISH fixed/b m");
+
+        bench.topicRules.rewrites(List.of(TopicRewriteConfig.of("a/#", "^a/(.*)$", "changed/$1")));
+        bench.send(publish("a/b", "m", 0, 0));
+        assertThat(bench.answers()).last().isEqualTo("PUBLISH changed/b m");
+
+        bench.topicRules.rewrites(List.of());
+        bench.send(publish("a/b", "m", 0, 0));
+        assertThat(bench.answers()).last().isEqualTo("PUBLISH fixed/b m");
+    }
+
+    @Test
     void aFilterWithWildcardsIsRewrittenIfTheSourceCoversIt() {
         rule(TopicRewriteConfig.of("old/+/state", "^old/(.+)/state$", "new/$1/state"));
         connect("c", null);

@@ -235,7 +235,8 @@ class ApiClusterIT {
     }
 
     @Test
-    void usersAndKeysOfOneNodeAreThoseOfTheOther() {
+    void usersKeysAndRulesForTopicsOfOneNodeAreThoseOfTheOther() {
+        topicsAreRewrittenAtTheOtherNode();
         String anna = "{\"username\":\"anna\",\"password\":\"correct-horse-1\",\"role\":\"viewer\"}";
         assertThat(first.post("/users", anna).status()).isEqualTo(200);
         JsonNode key = second.post("/api_key", "{\"name\":\"exporter\",\"role\":\"viewer\"}")
@@ -265,6 +266,23 @@ class ApiClusterIT {
                 .key(key.path("api_key").asText(), key.path("api_secret").asText());
         await().atMost(PATIENCE).until(() -> there.get("/stats").status() == 401);
         assertThat(stranger.post("/login", login).status()).isEqualTo(401);
+    }
+
+    private void topicsAreRewrittenAtTheOtherNode() {
+        String rules = "[{\"action\":\"all\",\"source_topic\":\"old/#\",\"re\":\"^old/(.+)$\",\"dest_topic\":\"new/$1\"}]";
+        assertThat(first.send("PUT", "/mqtt/topic_rewrite", rules).status()).isEqualTo(200);
+        await().atMost(PATIENCE)
+                .until(() -> second.get("/mqtt/topic_rewrite").text().equals(rules));
+        RawClient far = clients.get(NEAR);
+        far.subscribe("old/x", 0);
+        assertThat(second.get("/clients/client-" + NEAR + "/subscriptions")
+                        .json()
+                        .findValuesAsText("topic"))
+                .contains("new/x");
+        far.unsubscribe("old/x");
+        assertThat(second.send("PUT", "/mqtt/topic_rewrite", "[]").status()).isEqualTo(200);
+        await().atMost(PATIENCE)
+                .until(() -> first.get("/mqtt/topic_rewrite").text().equals("[]"));
     }
 
     @Test

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin.topic;
+
+import io.smqtt.admin.InvalidFieldException;
+import io.smqtt.admin.JsonFields;
+import io.smqtt.config.ConfigurationException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The JSON form of a topic rewrite or an automatic subscription, with EMQX's names.
+ *
+ * @param <T> the configuration of one rule
+ */
+interface RuleFields<T> {
+
+    /**
+     * Reads a rule.
+     *
+     * @throws InvalidFieldException if it is none; names the field
+     * @throws ConfigurationException if it is none; names the key
+     */
+    T read(JsonFields fields);
+
+    /** Writes a rule: texts and numbers. */
+    Map<String, Object> write(T rule);
+
+    /** The name of the field for a part of a key. */
+    default String field(String key) {
+        return key.replace('-', '_');
+    }
+
+    /** Reads a rule, and names the field that is wrong. */
+    default T checked(JsonFields fields) {
+        try {
+            return read(fields);
+        } catch (ConfigurationException e) {
+            String key = Objects.requireNonNullElse(e.key(), "");
+            String name = field(key.substring(key.lastIndexOf('.') + 1));
+            String problem = String.valueOf(e.getMessage()).substring(key.length());
+            throw new IllegalArgumentException("the field " + name + problem, e);
+        }
+    }
+
+    /** A constant in lower case. */
+    static String text(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}
