@@ -273,6 +273,15 @@ final class EmqxMapper {
         }
     }
 
+    /** Writes a limit for the retained messages of all topics; 0 is none. */
+    void retainedPolicy(String key, EmqxValue value, OldSetting setting) {
+        String text = value.of(draft, setting);
+        if (text != null && !text.matches("0[a-z]*")) {
+            draft.set("retained-policies.all.topic", "#", setting);
+            draft.set("retained-policies.all." + key, text, setting);
+        }
+    }
+
     void stored(OldSetting setting) {
         boolean disc = setting.key().endsWith("storage_type")
                 ? !setting.value().strip().equals("ram")

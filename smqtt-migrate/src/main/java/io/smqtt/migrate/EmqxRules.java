@@ -42,6 +42,8 @@ final class EmqxRules {
             "write cluster.*: nodes find each other by cluster.seeds, on a port of their own";
     private static final String RULES =
             "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a client that subscribes";
+    private static final long LARGEST_PAYLOAD = 268_435_456;
+    private static final long LONGEST_EXPIRY_MILLIS = 42_949_669_000L;
     private static final String RETAINED = "set limits.max-retained-messages and limits.max-retained-bytes";
     private static final String ONE_ZONE = "settings apply to all listeners; run a broker of its own for a zone";
 
@@ -291,8 +293,18 @@ final class EmqxRules {
                         "limits.max-retained-messages",
                         set("limits.max-retained-messages", countOrAll(1, MANY))),
                 same("retainer.backend.storage_type", "storage.kind", EmqxMapper::stored),
-                none("retainer.max_payload_size", RETAINED),
-                none("retainer.msg_expiry_interval", "publish with a Message Expiry Interval"),
+                differs(
+                        "retainer.max_payload_size",
+                        "retained-policies.<name>.max-payload-bytes",
+                        "a larger message is not retained either, and of a client of MQTT 5.0 at QoS 1 and 2 refused",
+                        (mapper, setting) ->
+                                mapper.retainedPolicy("max-payload-bytes", bytes(0, LARGEST_PAYLOAD), setting)),
+                differs(
+                        "retainer.msg_expiry_interval",
+                        "retained-policies.<name>.expiry",
+                        "of this and the Message Expiry Interval of the message the shorter one counts",
+                        (mapper, setting) -> mapper.retainedPolicy(
+                                "expiry", duration(1_000, 0, LONGEST_EXPIRY_MILLIS), setting)),
                 none("retainer.*", RETAINED),
                 same("delayed.enable", "delayed.enabled", set("delayed.enabled", flag())),
                 same(
