@@ -19,6 +19,7 @@ import { Retained } from './pages/retained'
 import { Subscriptions } from './pages/subscriptions'
 import { Tool } from './pages/tool'
 import { TopicMetrics } from './pages/topic-metrics'
+import { TopicRules } from './pages/topic-rules'
 import { Topics } from './pages/topics'
 import { Users } from './pages/users'
 
@@ -36,6 +37,7 @@ export const MENU: Item[] = [
   { name: 'subscriptions', title: 'subscriptions', shown: may.look, page: Subscriptions },
   { name: 'topics', title: 'topics', shown: may.look, page: Topics },
   { name: 'topic-metrics', title: 'topicMetrics', shown: may.look, page: TopicMetrics },
+  { name: 'topic-rules', title: 'topicRules', shown: may.look, page: TopicRules },
   { name: 'retained', title: 'retained', shown: may.look, page: Retained },
   { name: 'bans', title: 'bans', shown: may.look, page: Bans },
   { name: 'tool', title: 'tool', shown: () => true, page: Tool },

@@ -231,7 +231,7 @@ const scenarios = {
     }
   },
 
-  /** A client is banned on its page, and the ban is lifted; a shared group shows what waits for it. */
+  /** A client is banned on its page, and the ban is lifted; a shared group shows what waits for it; rules for topics are added and deleted. */
   async bans() {
     const tab = await open()
     await signIn(tab)
@@ -254,6 +254,20 @@ const scenarios = {
     await tab.getByRole('button', { name: 'Shared groups' }).click()
     const group = tab.getByRole('row').filter({ hasText: 'workers' })
     await group.filter({ hasText: '0 / 1' }).filter({ hasText: '2 (' }).waitFor()
+
+    await show(tab, '#/topic-rules')
+    for (const [name, fields, shown] of [
+      ['Topic rewrites', { 'Topics that match': 'old/#', 'Regular expression (RE2)': '^old/(.+)$', 'New topic': 'new/$1' }, 'old/#'],
+      ['Automatic subscriptions', { 'Topic filter': 'to/${clientid}' }, 'to/${clientid}'],
+    ]) {
+      const rules = tab.getByRole('form', { name })
+      for (const [label, text] of Object.entries(fields)) await rules.getByLabel(label).fill(text)
+      await rules.getByRole('button', { name: 'Add' }).click()
+      const rule = tab.getByRole('row').filter({ hasText: shown })
+      await rule.getByRole('button', { name: 'Delete' }).click()
+      await rule.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await rule.waitFor({ state: 'detached' })
+    }
   },
 
   /** One of two nodes shows both, and a client of the other one is kicked. Then the other one is killed, and the open pages say what is missing. */

@@ -296,7 +296,7 @@ final class EmqxRules {
                 differs(
                         "retainer.max_payload_size",
                         "retained-policies.<name>.max-payload-bytes",
-                        "a larger message is not retained either, and of a client of MQTT 5.0 at QoS 1 and 2 refused",
+                        "a client of MQTT 5.0 gets 0x97 for a larger message at QoS 1 or 2, which is then not delivered either",
                         (mapper, setting) ->
                                 mapper.retainedPolicy("max-payload-bytes", bytes(0, LARGEST_PAYLOAD), setting)),
                 differs(

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topic rewrites and automatic subscriptions: each is one list, which is read and replaced as a whole.
+import type { ComponentChildren } from 'preact'
+import { get, put } from '../api'
+import { t } from '../i18n'
+import { may } from '../session'
+import { Badge, Card, type Column, Confirm, Failure, Field, Form, Name, Select, Table, useLoad, type Values } from '../ui'
+
+interface Rule {
+  name?: string
+  read_only?: boolean
+}
+
+interface Rewrite extends Rule {
+  action: string
+  source_topic: string
+  re: string
+  dest_topic: string
+}
+
+interface AutoSubscription extends Rule {
+  topic: string
+  qos: number
+  nl: number
+  rap: number
+  rh: number
+}
+
+function Rules<T extends Rule>(props: {
+  at: string
+  title: string
+  subject: (rule: T) => string
+  columns: Column<T>[]
+  made: (values: Values) => T
+  children: ComponentChildren
+}) {
+  const { at, title, subject, columns, made, children } = props
+  const list = useLoad(signal => get<T[]>(at, {}, signal), [at])
+  // the list of now: another operator may have changed it since it was read
+  const replace = async (change: (rules: T[]) => T[]) => {
+    await put(at, change(await get<T[]>(at)))
+    list.reload()
+  }
+  const without = (rule: T) => (rules: T[]) => {
+    const index = rules.findIndex(one => JSON.stringify(one) === JSON.stringify(rule))
+    return rules.filter((_, i) => i !== index)
+  }
+  return (
+    <Card title={title}>
+      {may.operate() && (
+        <Form
+          label={title}
+          action={t('add')}
+          submit={async (values, form) => {
+            await replace(rules => [...rules, made(values)])
+            form.reset()
+          }}
+        >
+          {children}
+        </Form>
+      )}
+      <Failure error={list.error} />
+      <Table
+        label={title}
+        rows={list.value}
+        columns={[
+          ...columns,
+          {
+            head: '',
+            cell: rule =>
+              rule.read_only ? (
+                <Badge kind="plain">{t('inFile')}</Badge>
+              ) : (
+                may.operate() && (
+                  <Confirm
+                    label={t('delete')}
+                    question={t('deleteRuleQuestion')}
+                    subject={subject(rule)}
+                    action={() => replace(without(rule))}
+                  />
+                )
+              ),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+const name = <T,>(text: (rule: T) => string) => (rule: T) => <Name text={text(rule)} whole />
+
+export function TopicRules() {
+  return (
+    <>
+      <Rules<Rewrite>
+        at="mqtt/topic_rewrite"
+        title={t('topicRewrites')}
+        subject={rule => rule.source_topic}
+        columns={[
+          { head: t('action'), cell: rule => rule.action },
+          { head: t('sourceTopic'), cell: name(rule => rule.source_topic) },
+          { head: t('expression'), cell: name(rule => rule.re) },
+          { head: t('newTopic'), cell: name(rule => rule.dest_topic) },
+        ]}
+        made={({ action, source_topic, re, dest_topic }) => ({
+          action: action!,
+          source_topic: source_topic!,
+          re: re!,
+          dest_topic: dest_topic!,
+        })}
+      >
+        <Select
+          label={t('action')}
+          name="action"
+          value="all"
+          options={['all', 'publish', 'subscribe'].map(one => [one, one])}
+        />
+        <Field label={t('sourceTopic')}>
+          <input name="source_topic" required />
+        </Field>
+        <Field label={t('expression')}>
+          <input name="re" required />
+        </Field>
+        <Field label={t('newTopic')}>
+          <input name="dest_topic" required />
+        </Field>
+      </Rules>
+      <Rules<AutoSubscription>
+        at="mqtt/auto_subscribe"
+        title={t('autoSubscriptions')}
+        subject={rule => rule.topic}
+        columns={[
+          { head: t('filter'), cell: name(rule => rule.topic) },
+          { head: 'QoS', cell: rule => rule.qos, number: true },
+          { head: 'No Local', cell: rule => rule.nl, number: true },
+          { head: 'Retain As Published', cell: rule => rule.rap, number: true },
+          { head: 'Retain Handling', cell: rule => rule.rh, number: true },
+        ]}
+        made={({ topic, qos, nl, rap, rh }) => ({
+          topic: topic!,
+          qos: Number(qos),
+          nl: nl ? 1 : 0,
+          rap: rap ? 1 : 0,
+          rh: Number(rh),
+        })}
+      >
+        <Field label={t('filter')} wide>
+          <input name="topic" required />
+        </Field>
+        <Select label="QoS" name="qos" value="0" options={['0', '1', '2'].map(one => [one, one])} />
+        <Field label="No Local">
+          <input name="nl" type="checkbox" />
+        </Field>
+        <Field label="Retain As Published">
+          <input name="rap" type="checkbox" />
+        </Field>
+        <Select label="Retain Handling" name="rh" value="0" options={['0', '1', '2'].map(one => [one, one])} />
+      </Rules>
+    </>
+  )
+}
