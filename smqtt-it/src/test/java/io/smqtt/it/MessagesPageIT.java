@@ -2,18 +2,23 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -34,11 +39,12 @@ class MessagesPageIT {
     static void start() throws IOException {
         page = DocumentPage.read("messages.md");
         Path token = Files.writeString(directory.resolve("token"), TOKEN);
+        Files.writeString(directory.resolve("rules"), "topic readwrite #\ntopic read $SYS/#\ntopic read $events/#\n");
         Path file = Files.writeString(directory.resolve("smqtt.yaml"), String.join("\n", page.blocks("yaml")) + """
 
                 management: {port: 0}
-                access: {allow-anonymous: true}
-                mqtt: {exclusive-subscriptions: true}
+                access: {allow-anonymous: true, acl-file: rules}
+                mqtt: {exclusive-subscriptions: true, event-messages: true}
                 listeners:
                   tcp: {host: 127.0.0.1, port: 0}
                   ws: {enabled: false}
@@ -127,6 +133,118 @@ class MessagesPageIT {
                 RawClient publisher = client("p")) {
             publisher.publish("c/demo_client1", "x", 0);
             subscriber.expectPublish("c/demo_client1", "x");
+        }
+    }
+
+    @Test
+    void eventsOfClientsHaveTheFieldsOfTheTable() {
+        List<List<String>> rows = page.table("Events of clients and messages");
+        assertThat(rows).hasSize(4);
+        try (RawClient watcher = client("watcher")) {
+            watcher.subscribe("$SYS/brokers/+/clients/emqx_c/#", 0);
+            try (RawClient client = client("emqx_c")) {
+                client.subscribe("t/1", 1);
+                client.unsubscribe("t/1");
+                client.disconnect();
+            }
+            Map<String, String> payloads = new HashMap<>();
+            while (!payloads.containsKey("$SYS/brokers/smqtt/clients/emqx_c/disconnected")) {
+                ReceivedPacket packet = watcher.expect(MqttMessageType.PUBLISH);
+                payloads.put(packet.topic(), packet.text());
+            }
+            for (List<String> row : rows) {
+                String topic = row.get(0).replace("NODE", "smqtt").replace("CLIENTID", "emqx_c");
+                String payload = payloads.get(topic);
+                assertThat(payload).as(topic).isNotNull();
+                for (String field : (row.get(2) + ", clientid, username, ts, timestamp, event, node").split(", | with ")) {
+                    assertThat(payload).contains('"' + field.replace("`", "") + "\":");
+                }
+            }
+        }
+    }
+
+    @Test
+    void eventsOfMessagesAreThoseOfTheTable() {
+        List<String> topics = page.text()
+                .lines()
+                .filter(line -> line.startsWith("  | `$events/message/"))
+                .map(line -> line.split("`")[1])
+                .toList();
+        assertThat(topics).hasSize(4);
+        try (RawClient watcher = client("events");
+                RawClient publisher = client("p");
+                RawClient subscriber = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            watcher.subscribe("$events/message/#", 0);
+            ConnectBytes connect = ConnectBytes.of("small");
+            connect.properties().maximumPacketSize(60);
+            subscriber.connect(connect);
+            subscriber.subscribe("seen/#", 1);
+            Set<String> seen = new HashSet<>();
+            await().until(() -> { // the first ones may come before the broker knows that somebody listens
+                publisher.publish("seen/1", "x", 1);
+                subscriber.pubAck(subscriber.expectPublish("seen/1", "x"));
+                publisher.publish("seen/2", "x".repeat(100), 0);
+                publisher.publish("unseen", "x", 0);
+                watcher.send((byte) 0xC0, (byte) 0);
+                for (ReceivedPacket packet = watcher.receive();
+                        packet != null && packet.type() == MqttMessageType.PUBLISH;
+                        packet = watcher.receive()) {
+                    seen.add(packet.topic());
+                }
+                return seen.containsAll(topics);
+            });
+            assertThat(seen).containsExactlyInAnyOrderElementsOf(topics);
+        }
+    }
+
+    @Test
+    void topicMetricsAreThoseOfTheExample() {
+        String expected = page.text()
+                .lines()
+                .filter(line -> line.startsWith("t/1  "))
+                .map(line -> line.replaceAll(" +", " "))
+                .findFirst()
+                .orElseThrow();
+        RestApi api = RestApi.of(broker).token(TOKEN);
+        api.post("/mqtt/topic_metrics", "{\"topic\":\"t/1\"}");
+        try (RawClient one = client("one");
+                RawClient two = client("two");
+                RawClient publisher = client("p")) {
+            one.subscribe("t/1", 0);
+            two.subscribe("t/#", 0);
+            publisher.publish("t/1", "x", 0);
+            publisher.publish("t/1", "x", 1);
+        }
+        JsonNode metrics = api.get("/mqtt/topic_metrics/t%2F1").json().path("metrics");
+        assertThat("t/1 %s 0.4 %s 0.8 %s"
+                        .formatted(
+                                metrics.path("messages.in.count"),
+                                metrics.path("messages.out.count"),
+                                metrics.path("messages.dropped.count")))
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void automaticSubscriptionsAreListedAsInTheExample() {
+        JsonNode rules = RestApi.of(broker).token(TOKEN).get("/mqtt/auto_subscribe").json();
+        List<String> shown = page.text()
+                .lines()
+                .filter(line -> line.matches("[12]  .*"))
+                .map(line -> line.replaceAll(" +", " "))
+                .toList();
+        assertThat(shown).hasSize(2);
+        for (int i = 0; i < 2; i++) {
+            JsonNode rule = rules.path(i);
+            assertThat("%d %s %s %s %s %s %s"
+                            .formatted(
+                                    i + 1,
+                                    rule.path("topic").asText(),
+                                    rule.path("qos"),
+                                    rule.path("nl"),
+                                    rule.path("rap"),
+                                    rule.path("rh"),
+                                    rule.path("name").asText()))
+                    .isEqualTo(shown.get(i));
         }
     }
 }
