@@ -320,7 +320,7 @@ final class BrokerAssembly {
                 config,
                 router,
                 retained,
-                config.delayed().enabled() ? delayed : null,
+                delayed,
                 access.authorizer(),
                 interceptors,
                 topicRules,

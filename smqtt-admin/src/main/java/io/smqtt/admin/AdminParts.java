@@ -47,6 +47,8 @@ import io.smqtt.admin.security.DataRoutes;
 import io.smqtt.admin.security.KeyRoutes;
 import io.smqtt.admin.security.LoginRoutes;
 import io.smqtt.admin.security.UserRoutes;
+import io.smqtt.admin.topic.DelayedSettingRoutes;
+import io.smqtt.admin.topic.DelayedSettings;
 import io.smqtt.admin.topic.TopicMetricRoutes;
 import io.smqtt.admin.topic.TopicMetrics;
 import io.smqtt.admin.topic.TopicRuleObjects;
@@ -56,6 +58,7 @@ import io.smqtt.admin.trace.TraceRoutes;
 import io.smqtt.config.AutomaticBansConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.Observer;
@@ -92,6 +95,7 @@ record AdminParts(
 
     private static final String AUDIT_FILE = "audit.jsonl";
     private static final String TRACES = "traces";
+    private static final Map<String, String> DEFAULTS = ConfigSchema.values(BrokerConfig.defaults());
 
     /**
      * Creates the parts of one broker.
@@ -125,6 +129,7 @@ record AdminParts(
                 new NodeTraces(people.objects(), traceFolder(config), view::nodeName, InstantSource.system());
         TopicMetrics topics = new TopicMetrics(people.objects());
         TopicRuleObjects topicRules = new TopicRuleObjects(people.objects());
+        DelayedSettings delayed = new DelayedSettings(people.objects(), key -> isGiven(configuration, key));
         SchemaRegistry schemas = new SchemaRegistry(people.objects());
         RuleObjects rules = new RuleObjects(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
@@ -149,6 +154,7 @@ record AdminParts(
                 new TraceRoutes(traces, calls),
                 new TopicMetricRoutes(topics, calls, InstantSource.system()),
                 new TopicRuleRoutes(topicRules),
+                new DelayedSettingRoutes(delayed),
                 new SchemaRoutes(schemas),
                 new LoggerRoutes(view, calls, levels, InstantSource.system()),
                 new ReloadRoutes(view),
@@ -161,12 +167,20 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, topics, topicRules, schemas, rules, levels),
+                List.of(calls, people, bans, audit, monitor, traces, topics, topicRules, delayed, schemas, rules, levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,
                 audit,
                 callers::isKnown);
+    }
+
+    /** Whether the configuration of this node sets a key. What an application has set has no origin: it is set if it is not the default. */
+    private static boolean isGiven(Supplier<List<ConfigRoutes.Value>> configuration, String key) {
+        return configuration.get().stream()
+                .filter(value -> value.key().equals(key))
+                .anyMatch(value -> !value.origin().equals("default")
+                        && !(value.origin().equals("program") && value.value().equals(DEFAULTS.get(key))));
     }
 
     /** The callers at the management port. */

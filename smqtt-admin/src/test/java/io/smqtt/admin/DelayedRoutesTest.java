@@ -64,6 +64,39 @@ class DelayedRoutesTest {
     }
 
     @Test
+    void settingsAreChangedWhileClientsAreConnected() {
+        delay(300, "a");
+        assertThat(api.send("PUT", "/mqtt/delayed", "{\"max_delayed_messages\":1}")
+                        .json()
+                        .path("max_delayed_messages")
+                        .asInt())
+                .isEqualTo(1);
+        publisher.send(PublishBytes.to("$delayed/10/b").qos(1, 1));
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(0x97);
+
+        api.send("PUT", "/mqtt/delayed", "{\"enable\":false}");
+        publisher.send(PublishBytes.to("$delayed/10/b").qos(1, 2));
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(0x10);
+        assertThat(api.get("/mqtt/delayed").json().path("max_delayed_messages").asInt())
+                .as("a field that is missing stays")
+                .isEqualTo(1);
+
+        Reply reset = api.send("PUT", "/mqtt/delayed", "{\"enable\":null,\"max_delayed_messages\":null}");
+        assertThat(reset.status()).as(reset.text()).isEqualTo(200);
+        assertThat(reset.json().path("max_delayed_messages").asInt()).isEqualTo(100_000);
+        delay(10, "b");
+        assertThat(topics(api.get(LIST).json())).containsExactly("b", "a");
+    }
+
+    @Test
+    void wrongSettingsAreRefused() {
+        assertThat(api.send("PUT", "/mqtt/delayed", "{\"enable\":1}").status()).isEqualTo(400);
+        assertThat(api.send("PUT", "/mqtt/delayed", "{\"max_delayed_messages\":0}")
+                        .status())
+                .isEqualTo(400);
+    }
+
+    @Test
     void aPageHasTheMessagesThatAreDueFirst() {
         delay(300, "c");
         delay(100, "a");

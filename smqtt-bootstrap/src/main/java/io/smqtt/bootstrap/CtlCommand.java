@@ -80,7 +80,9 @@ final class CtlCommand {
                                 List.of(
                                         new DelayedCommands.Waiting(program),
                                         new DelayedCommands.Show(program),
-                                        new DelayedCommands.Delete(program))),
+                                        new DelayedCommands.Delete(program),
+                                        new DelayedCommands.Settings(program),
+                                        new DelayedCommands.Change(program))),
                         new Group(
                                 "topic-rewrites",
                                 "Shows and changes the rules that give topics another name.",

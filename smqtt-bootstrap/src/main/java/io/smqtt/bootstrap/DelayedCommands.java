@@ -9,15 +9,17 @@ import io.smqtt.bootstrap.TextTable.Column;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code ctl delayed}: messages that are published later. */
+/** {@code ctl delayed}: messages that are published later, and their limits. */
 final class DelayedCommands {
 
     private static final String PATH = "/mqtt/delayed/messages/{node}/{msgid}";
+    private static final String SETTINGS = "/mqtt/delayed";
 
     private DelayedCommands() {}
 
@@ -98,6 +100,52 @@ final class DelayedCommands {
         void run(BrokerApi api, CtlOutput out) throws IOException {
             api.send("DELETE", BrokerApi.path(PATH, node, id), null);
             out.done("cancelled " + id);
+        }
+    }
+
+    /** Shows the settings. */
+    @Command(name = "settings", description = "Shows whether messages can be delayed, and the limits.")
+    static final class Settings extends CtlRequest {
+
+        Settings(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            out.object(api.get(SETTINGS));
+        }
+    }
+
+    /** Changes settings. */
+    @Command(name = "set", description = "Changes whether messages can be delayed, and how many, on all nodes.")
+    static final class Change extends CtlRequest {
+
+        @Nullable
+        @Option(names = "--enabled", paramLabel = "BOOLEAN", description = "Says whether clients may delay messages.")
+        Boolean enabled;
+
+        @Nullable
+        @Option(names = "--max-messages", paramLabel = "COUNT", description = "Limits the messages that wait.")
+        Integer maxMessages;
+
+        Change(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            ObjectNode body = BrokerApi.object();
+            if (enabled != null) {
+                body.put("enable", enabled);
+            }
+            if (maxMessages != null) {
+                body.put("max_delayed_messages", maxMessages);
+            }
+            if (body.isEmpty()) {
+                throw usage("--enabled or --max-messages says what to change");
+            }
+            out.done(api.send("PUT", SETTINGS, body), "changed");
         }
     }
 }

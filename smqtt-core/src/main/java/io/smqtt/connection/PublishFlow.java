@@ -4,6 +4,7 @@ package io.smqtt.connection;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.DelayedConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
@@ -43,7 +44,6 @@ public final class PublishFlow {
     private final BrokerObserver observer;
     private final RetainedKeeper retained;
     private final @Nullable DelayedMessages delayed;
-    private final long maxDelaySeconds;
     private final LimitsConfig limits;
     private final QoS maximumQos;
     private final boolean retainAvailable;
@@ -58,7 +58,7 @@ public final class PublishFlow {
      * @param config the broker's configuration
      * @param router routes messages
      * @param retained stores retained messages
-     * @param delayed the messages that are published later; null if clients may not delay messages
+     * @param delayed the messages that are published later; null if clients can never delay messages
      * @param authorizer authorizes publishes
      * @param interceptors interceptors of messages
      * @param topics the rules for topics of clients
@@ -80,7 +80,6 @@ public final class PublishFlow {
         this.router = router;
         this.retained = retained;
         this.delayed = delayed;
-        this.maxDelaySeconds = config.delayed().maxDelay().toSeconds();
         this.authorizer = authorizer;
         this.interceptors = interceptors;
         this.interceptorCount = interceptors.ofPublish();
@@ -120,8 +119,10 @@ public final class PublishFlow {
         long delay = DelayedTopic.NONE;
         if (delayed != null && topic.value().charAt(0) == '$') {
             int prefix = DelayedTopic.prefixLength(topic.value());
-            if (prefix > 0) {
-                DelayedTopic later = DelayedTopic.of(topic.value(), prefix, maxDelaySeconds);
+            DelayedConfig settings = delayed.limits();
+            if (prefix > 0 && settings.enabled()) {
+                DelayedTopic later = DelayedTopic.of(
+                        topic.value(), prefix, settings.maxDelay().toSeconds());
                 if (later == null) {
                     acknowledge(connection, packet.packetId(), qos, ReasonCode.TOPIC_NAME_INVALID, NO_DELAY);
                     return;

@@ -52,7 +52,7 @@ public final class DelayedMessages {
 
     private final SessionResources resources;
     private final RetainedKeeper retained;
-    private final DelayedConfig limits;
+    private volatile DelayedConfig limits;
     private final @Nullable Stores stores;
     private final RoutingLoop owner;
     private final DeadlineWheel wheel;
@@ -96,6 +96,26 @@ public final class DelayedMessages {
         this.owner = resources.router().loops().get(0);
         this.wheel = resources.wheels().get(0);
         this.hasHeader = new boolean[resources.router().loops().size()];
+    }
+
+    /**
+     * Whether messages can be delayed, and the limits.
+     *
+     * @return those in force
+     */
+    @AnyThread
+    public DelayedConfig limits() {
+        return limits;
+    }
+
+    /**
+     * Replaces the limits. Messages that wait already stay, also above them.
+     *
+     * @param changed the limits for messages that follow
+     */
+    @AnyThread
+    public void limits(DelayedConfig changed) {
+        limits = changed;
     }
 
     /**
@@ -253,16 +273,17 @@ public final class DelayedMessages {
     /** Counts a message, unless a limit is reached. */
     private boolean reserve(ApplicationMessage message) {
         int size = message.footprintBytes();
-        if (count.incrementAndGet() > limits.maxMessages()) {
+        DelayedConfig present = limits;
+        if (count.incrementAndGet() > present.maxMessages()) {
             count.decrementAndGet();
             return false;
         }
-        if (bytes.addAndGet(size) > limits.maxBytes()) {
+        if (bytes.addAndGet(size) > present.maxBytes()) {
             bytes.addAndGet(-size);
             count.decrementAndGet();
             return false;
         }
-        if (byClient.merge(publisher(message), 1, Integer::sum) > limits.maxMessagesPerClient()) {
+        if (byClient.merge(publisher(message), 1, Integer::sum) > present.maxMessagesPerClient()) {
             release(message);
             return false;
         }

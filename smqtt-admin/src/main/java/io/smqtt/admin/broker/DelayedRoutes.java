@@ -11,7 +11,6 @@ import io.smqtt.admin.api.ApiRequest;
 import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.api.Route;
 import io.smqtt.admin.api.RouteGroup;
-import io.smqtt.config.DelayedConfig;
 import io.smqtt.session.DelayedMessage;
 import io.smqtt.session.DelayedMessages;
 import io.smqtt.thread.AnyThread;
@@ -24,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** {@code /mqtt/delayed}: messages that are published later, each on the node that has accepted it, in the order of their time. */
+/** {@code /mqtt/delayed/messages}: messages that are published later, each on the node that has accepted it, in the order of their time. */
 @AnyThread
 public final class DelayedRoutes implements RouteGroup {
 
@@ -54,21 +53,9 @@ public final class DelayedRoutes implements RouteGroup {
     @Override
     public List<Route> routes() {
         return List.of(
-                Route.get("/mqtt/delayed", Role.VIEWER, this::status),
                 Route.get("/mqtt/delayed/messages", Role.VIEWER, this::list),
                 Route.get("/mqtt/delayed/messages/{node}/{msgid}", Role.VIEWER, this::show),
                 Route.delete("/mqtt/delayed/messages/{node}/{msgid}", Role.OPERATOR, this::cancel));
-    }
-
-    private Mono<ApiAnswer> status(ApiRequest request) {
-        DelayedConfig config = view.config().delayed();
-        Map<String, Object> all = new LinkedHashMap<>();
-        all.put("enable", config.enabled());
-        all.put("max_delayed_messages", config.maxMessages());
-        all.put("max_delayed_bytes", config.maxBytes());
-        all.put("max_delayed_messages_per_client", config.maxMessagesPerClient());
-        all.put("max_delay", config.maxDelay().toSeconds());
-        return Mono.just(ApiAnswer.json(all));
     }
 
     // --- lists
