@@ -91,6 +91,9 @@ class InterceptorTest {
                 return Interception.forward(request.withWill(new Will(changed, 0)))
                         .now();
             }
+            if (client.clientId().equals("short")) {
+                return Interception.forward(request.withSession(false, 5)).now();
+            }
             return client.clientId().equals("victim")
                     ? say(request)
                     : Interception.forward(request).now();
@@ -232,6 +235,19 @@ class InterceptorTest {
                                 .filter("b", 2))
                         .reasonCodes())
                 .containsExactly(1, 0x87, 0, 2);
+    }
+
+    @Test
+    void aChangedConnectHasAnotherSession() {
+        ConnectBytes connect = ConnectBytes.of("short").cleanStart(true);
+        connect.properties().sessionExpiry(100);
+        RawClient client = broker.open(V5);
+        assertThat(client.connect(connect).number(0x11)).isEqualTo(5);
+        client.abort();
+
+        assertThat(broker.open(V5).connect(connect).sessionPresent())
+                .as("the interceptor has taken the clean start away")
+                .isTrue();
     }
 
     @Test
