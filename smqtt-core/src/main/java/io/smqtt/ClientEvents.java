@@ -131,12 +131,7 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
     }
 
     private static JsonText refused(BrokerParts running, ConnectRefusal refusal) {
-        return network(
-                        running,
-                        refusal.clientId(),
-                        refusal.userName(),
-                        refusal.remoteAddress(),
-                        refusal.listener())
+        return network(running, refusal.clientId(), refusal.userName(), refusal.remoteAddress(), refusal.listener())
                 .put("reason_code", reason(refusal.reason()))
                 .put("ts", System.currentTimeMillis());
     }

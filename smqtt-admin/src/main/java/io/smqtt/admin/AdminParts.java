@@ -57,8 +57,8 @@ import io.smqtt.admin.trace.NodeTraces;
 import io.smqtt.admin.trace.TraceRoutes;
 import io.smqtt.config.AutomaticBansConfig;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.Observer;
@@ -167,7 +167,19 @@ record AdminParts(
                 new DataRoutes(new ObjectFile(people.objects())));
         List<ApiObserver> observers = List.of(audit);
         return new AdminParts(
-                List.of(calls, people, bans, audit, monitor, traces, topics, topicRules, delayed, schemas, rules, levels),
+                List.of(
+                        calls,
+                        people,
+                        bans,
+                        audit,
+                        monitor,
+                        traces,
+                        topics,
+                        topicRules,
+                        delayed,
+                        schemas,
+                        rules,
+                        levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),
                 hasPage ? new PageServer(base, config, view) : null,

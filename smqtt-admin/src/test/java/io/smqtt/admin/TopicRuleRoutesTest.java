@@ -24,8 +24,9 @@ class TopicRuleRoutesTest {
     private static final String SUBSCRIPTIONS = "/mqtt/auto_subscribe";
 
     /** The rules of the example in EMQX's manual, as its API has them. */
-    private static final String MANUAL = "[{\"action\":\"all\",\"source_topic\":\"x/#\",\"re\":\"^x/y/(.+)$\",\"dest_topic\":\"z/y/$1\"},"
-            + "{\"action\":\"all\",\"source_topic\":\"x/y/+\",\"re\":\"^x/y/(\\\\d+)$\",\"dest_topic\":\"z/y/x/$1\"}]";
+    private static final String MANUAL =
+            "[{\"action\":\"all\",\"source_topic\":\"x/#\",\"re\":\"^x/y/(.+)$\",\"dest_topic\":\"z/y/$1\"},"
+                    + "{\"action\":\"all\",\"source_topic\":\"x/y/+\",\"re\":\"^x/y/(\\\\d+)$\",\"dest_topic\":\"z/y/x/$1\"}]";
 
     @TempDir
     Path directory;
@@ -71,7 +72,9 @@ class TopicRuleRoutesTest {
 
     @Test
     void subscriptionsAreRewrittenAndMadeByTheRulesOfNow() {
-        put(REWRITES, "[{\"action\":\"subscribe\",\"source_topic\":\"old/#\",\"re\":\"^old/(.+)$\",\"dest_topic\":\"new/$1\"}]");
+        put(
+                REWRITES,
+                "[{\"action\":\"subscribe\",\"source_topic\":\"old/#\",\"re\":\"^old/(.+)$\",\"dest_topic\":\"new/$1\"}]");
         String commands = "[{\"topic\":\"c/${clientid}\",\"qos\":1,\"nl\":0,\"rap\":0,\"rh\":0}]";
         assertThat(put(SUBSCRIPTIONS, commands).text()).isEqualTo(commands);
         RawClient subscriber = api.client("s");

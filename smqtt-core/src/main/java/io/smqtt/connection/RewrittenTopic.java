@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param topic the topic of a PUBLISH
  * @param rewritten its new name, or the same object; null if the new name is no topic name
  */
-record RewrittenTopic(TopicRewrites rules, TopicName topic, @Nullable TopicName rewritten) {
+record RewrittenTopic(
+        TopicRewrites rules, TopicName topic, @Nullable TopicName rewritten) {
 
     boolean isOf(TopicRewrites present, TopicName other) {
         return rules == present && (topic == other || topic.equals(other));

@@ -194,8 +194,8 @@ final class ConnectionBench implements AutoCloseable {
                 new ClientLog(true));
         Interceptors asked = new Interceptors(List.copyOf(interceptors), observer);
         topicRules = new TopicRules(config);
-        SubscribeFlow subscribe = new SubscribeFlow(
-                config, router, authorizer, asked, topicRules, directory, registry.exclusive());
+        SubscribeFlow subscribe =
+                new SubscribeFlow(config, router, authorizer, asked, topicRules, directory, registry.exclusive());
         ConnectFlow connect = new ConnectFlow(
                 config,
                 asked,

@@ -137,14 +137,15 @@ class EventMessagesTest {
         RawClient subscriber = open("s", "u");
         subscriber.subscribe("t/#", 2);
         RawClient publisher = open("p", "v");
-        await().until(() -> { // the first ones may come before the broker knows that somebody listens
-            publisher.publish("t/0", "none", 0);
-            publisher.publish("t/1", "one", 1);
-            subscriber.expectPublish("t/0", "none");
-            subscriber.pubAck(subscriber.expectPublish("t/1", "one"));
-            subscriber.ping(); // the acknowledgement was processed
-            return !events.isEmpty();
-        });
+        await().until(
+                        () -> { // the first ones may come before the broker knows that somebody listens
+                            publisher.publish("t/0", "none", 0);
+                            publisher.publish("t/1", "one", 1);
+                            subscriber.expectPublish("t/0", "none");
+                            subscriber.pubAck(subscriber.expectPublish("t/1", "one"));
+                            subscriber.ping(); // the acknowledgement was processed
+                            return !events.isEmpty();
+                        });
         events.clear();
 
         publisher.publish("t/1", "refused", 1);

@@ -274,12 +274,13 @@ class RulesTest {
                 RawClient subscriber = broker.client(V5, "subscriber")) {
             watcher.subscribe("acks", 0);
             subscriber.subscribe("to-ack", 1);
-            await().until(() -> { // the first ones may come before the broker knows that somebody listens
-                watcher.publish("to-ack", "x", 1);
-                subscriber.pubAck(subscriber.expectPublish("to-ack", "x"));
-                subscriber.ping();
-                return counts("acked", "out").matched.sum() > 0;
-            });
+            await().until(
+                            () -> { // the first ones may come before the broker knows that somebody listens
+                                watcher.publish("to-ack", "x", 1);
+                                subscriber.pubAck(subscriber.expectPublish("to-ack", "x"));
+                                subscriber.ping();
+                                return counts("acked", "out").matched.sum() > 0;
+                            });
             watcher.expectPublish("acks", "{\"clientid\":\"subscriber\",\"from_clientid\":\"watcher\",\"qos\":1}");
         }
     }

@@ -174,8 +174,8 @@ public final class DelayedSettings implements BrokerModule {
 
     /** The settings in force on this node. */
     Map<String, Object> fields() {
-        DelayedConfig present =
-                messages(Objects.requireNonNull(core, "the broker has not started")).limits();
+        DelayedConfig present = messages(Objects.requireNonNull(core, "the broker has not started"))
+                .limits();
         Map<String, Object> all = new LinkedHashMap<>();
         for (Setting setting : Setting.values()) {
             all.put(setting.field, setting.shown(setting.of(present)));
@@ -208,7 +208,9 @@ public final class DelayedSettings implements BrokerModule {
 
     private void requireChangeable(Setting setting, @Nullable Long value) {
         Core started = core;
-        boolean changes = value != null && started != null && value != setting.of(started.config().delayed());
+        boolean changes = value != null
+                && started != null
+                && value != setting.of(started.config().delayed());
         if (changes && fixed.test(setting.key)) {
             throw new Problem(403, "READ_ONLY", setting.key + " is in the configuration, and cannot be changed here")
                     .exception();

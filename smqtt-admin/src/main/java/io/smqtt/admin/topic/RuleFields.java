@@ -31,7 +31,11 @@ interface RuleFields<T> {
         return key.replace('-', '_');
     }
 
-    /** Reads a rule, and names the field that is wrong. */
+    /**
+     * Reads a rule.
+     *
+     * @throws InvalidFieldException if it is none; names the field
+     */
     default T checked(JsonFields fields) {
         try {
             return read(fields);
@@ -39,7 +43,7 @@ interface RuleFields<T> {
             String key = Objects.requireNonNullElse(e.key(), "");
             String name = field(key.substring(key.lastIndexOf('.') + 1));
             String problem = String.valueOf(e.getMessage()).substring(key.length());
-            throw new IllegalArgumentException("the field " + name + problem, e);
+            throw new InvalidFieldException("the field " + name + problem);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.admin.topic;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.object.Expected;
@@ -75,7 +76,7 @@ final class RuleList<T> {
         try {
             return fields.checked(rule);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("rule " + number + ": " + e.getMessage(), e);
+            throw new InvalidFieldException("rule " + number + ": " + e.getMessage());
         }
     }
 
@@ -124,7 +125,7 @@ final class RuleList<T> {
      * Reads the rows of a new list. Rows of the file may be among them, as {@link #rows} has returned them.
      *
      * @return the rules of operators
-     * @throws IllegalArgumentException if a rule is none
+     * @throws InvalidFieldException if a rule is none
      */
     List<T> read(List<JsonFields> rows) {
         List<T> all = new ArrayList<>();

@@ -35,8 +35,7 @@ public final class TopicRuleRoutes implements RouteGroup {
     public List<Route> routes() {
         return List.of(
                 Route.get(REWRITES, Role.VIEWER, request -> list(objects.rewrites())),
-                new Route(
-                        "PUT", REWRITES, Role.OPERATOR, BODY_BYTES, request -> replace(objects.rewrites(), request)),
+                new Route("PUT", REWRITES, Role.OPERATOR, BODY_BYTES, request -> replace(objects.rewrites(), request)),
                 Route.get(SUBSCRIPTIONS, Role.VIEWER, request -> list(objects.subscriptions())),
                 new Route(
                         "PUT",
