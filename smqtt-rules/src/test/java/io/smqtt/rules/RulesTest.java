@@ -191,7 +191,7 @@ class RulesTest {
     void operatorsSeeTheRulesAndProbeTheirSinks() {
         assertThat(module.status())
                 .extracting(RuleStatus::name, rule -> rule.actions().size())
-                .containsExactly(tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1));
+                .containsExactly(tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1), tuple("acked", 1));
         assertThat(module.probe("hot", "log").block()).isEmpty();
         assertThat(module.probe("hot", "none").block()).isNull();
     }
@@ -271,17 +271,18 @@ class RulesTest {
     @Test
     void acknowledgementsAreSources() {
         try (RawClient watcher = broker.client(V5, "watcher");
+                RawClient publisher = broker.client(V5, "publisher");
                 RawClient subscriber = broker.client(V5, "subscriber")) {
             watcher.subscribe("acks", 0);
             subscriber.subscribe("to-ack", 1);
             await().until(
                             () -> { // the first ones may come before the broker knows that somebody listens
-                                watcher.publish("to-ack", "x", 1);
+                                publisher.publish("to-ack", "x", 1);
                                 subscriber.pubAck(subscriber.expectPublish("to-ack", "x"));
                                 subscriber.ping();
                                 return counts("acked", "out").matched.sum() > 0;
                             });
-            watcher.expectPublish("acks", "{\"clientid\":\"subscriber\",\"from_clientid\":\"watcher\",\"qos\":1}");
+            watcher.expectPublish("acks", "{\"clientid\":\"subscriber\",\"from_clientid\":\"publisher\",\"qos\":1}");
         }
     }
 
