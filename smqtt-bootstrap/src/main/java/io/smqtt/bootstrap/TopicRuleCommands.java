@@ -180,7 +180,10 @@ final class TopicRuleCommands {
                 description = "Is a topic filter; placeholders are those of the configuration.")
         String topic = "";
 
-        @Option(names = "--qos", paramLabel = "QOS", description = "Is the maximum quality of service. The default is 0.")
+        @Option(
+                names = "--qos",
+                paramLabel = "QOS",
+                description = "Is the maximum quality of service. The default is 0.")
         int qos;
 
         @Option(names = "--no-local", description = "Leaves out the client's own messages.")

@@ -269,7 +269,8 @@ class ApiClusterIT {
     }
 
     private void topicsAreRewrittenAtTheOtherNode() {
-        String rules = "[{\"action\":\"all\",\"source_topic\":\"old/#\",\"re\":\"^old/(.+)$\",\"dest_topic\":\"new/$1\"}]";
+        String rules =
+                "[{\"action\":\"all\",\"source_topic\":\"old/#\",\"re\":\"^old/(.+)$\",\"dest_topic\":\"new/$1\"}]";
         assertThat(first.send("PUT", "/mqtt/topic_rewrite", rules).status()).isEqualTo(200);
         await().atMost(PATIENCE)
                 .until(() -> second.get("/mqtt/topic_rewrite").text().equals(rules));

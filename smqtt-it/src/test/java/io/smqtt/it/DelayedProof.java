@@ -47,8 +47,8 @@ class DelayedProof {
         }
         long killedNanos = System.nanoTime();
         try (BrokerProcess broker = StoredBroker.start(directory);
-                RawClient subscriber =
-                        RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
+                RawClient subscriber = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)
+                        .deadline(PATIENCE)) {
             System.out.printf("ready %d ms after the kill%n", sinceMillis(killedNanos));
             subscriber.connect("subscriber");
             subscriber.subscribe("due/#", 1);
@@ -107,7 +107,9 @@ class DelayedProof {
             subscriber.pubAck(packet);
             if (taken == 0) {
                 firstMillis = sinceMillis(beganNanos);
-                assertThat(firstMillis).isGreaterThanOrEqualTo(Duration.ofSeconds(FIRST_SECONDS).toMillis());
+                assertThat(firstMillis)
+                        .isGreaterThanOrEqualTo(
+                                Duration.ofSeconds(FIRST_SECONDS).toMillis());
             }
             int expected = next.getOrDefault(packet.topic(), half); // those of the second half are due first
             assertThat(packet.text()).as(packet.topic()).isEqualTo(String.valueOf(expected));

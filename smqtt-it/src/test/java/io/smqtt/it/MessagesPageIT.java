@@ -156,7 +156,8 @@ class MessagesPageIT {
                 String topic = row.get(0).replace("NODE", "smqtt").replace("CLIENTID", "emqx_c");
                 String payload = payloads.get(topic);
                 assertThat(payload).as(topic).isNotNull();
-                for (String field : (row.get(2) + ", clientid, username, ts, timestamp, event, node").split(", | with ")) {
+                for (String field :
+                        (row.get(2) + ", clientid, username, ts, timestamp, event, node").split(", | with ")) {
                     assertThat(payload).contains('"' + field.replace("`", "") + "\":");
                 }
             }
@@ -180,19 +181,20 @@ class MessagesPageIT {
             subscriber.connect(connect);
             subscriber.subscribe("seen/#", 1);
             Set<String> seen = new HashSet<>();
-            await().until(() -> { // the first ones may come before the broker knows that somebody listens
-                publisher.publish("seen/1", "x", 1);
-                subscriber.pubAck(subscriber.expectPublish("seen/1", "x"));
-                publisher.publish("seen/2", "x".repeat(100), 0);
-                publisher.publish("unseen", "x", 0);
-                watcher.send((byte) 0xC0, (byte) 0);
-                for (ReceivedPacket packet = watcher.receive();
-                        packet != null && packet.type() == MqttMessageType.PUBLISH;
-                        packet = watcher.receive()) {
-                    seen.add(packet.topic());
-                }
-                return seen.containsAll(topics);
-            });
+            await().until(
+                            () -> { // the first ones may come before the broker knows that somebody listens
+                                publisher.publish("seen/1", "x", 1);
+                                subscriber.pubAck(subscriber.expectPublish("seen/1", "x"));
+                                publisher.publish("seen/2", "x".repeat(100), 0);
+                                publisher.publish("unseen", "x", 0);
+                                watcher.send((byte) 0xC0, (byte) 0);
+                                for (ReceivedPacket packet = watcher.receive();
+                                        packet != null && packet.type() == MqttMessageType.PUBLISH;
+                                        packet = watcher.receive()) {
+                                    seen.add(packet.topic());
+                                }
+                                return seen.containsAll(topics);
+                            });
             assertThat(seen).containsExactlyInAnyOrderElementsOf(topics);
         }
     }
@@ -226,7 +228,8 @@ class MessagesPageIT {
 
     @Test
     void automaticSubscriptionsAreListedAsInTheExample() {
-        JsonNode rules = RestApi.of(broker).token(TOKEN).get("/mqtt/auto_subscribe").json();
+        JsonNode rules =
+                RestApi.of(broker).token(TOKEN).get("/mqtt/auto_subscribe").json();
         List<String> shown = page.text()
                 .lines()
                 .filter(line -> line.matches("[12]  .*"))

@@ -303,8 +303,8 @@ final class EmqxRules {
                         "retainer.msg_expiry_interval",
                         "retained-policies.<name>.expiry",
                         "of this and the Message Expiry Interval of the message the shorter one counts",
-                        (mapper, setting) -> mapper.retainedPolicy(
-                                "expiry", duration(1_000, 0, LONGEST_EXPIRY_MILLIS), setting)),
+                        (mapper, setting) ->
+                                mapper.retainedPolicy("expiry", duration(1_000, 0, LONGEST_EXPIRY_MILLIS), setting)),
                 none("retainer.*", RETAINED),
                 same("delayed.enable", "delayed.enabled", set("delayed.enabled", flag())),
                 same(

@@ -191,7 +191,8 @@ class RulesTest {
     void operatorsSeeTheRulesAndProbeTheirSinks() {
         assertThat(module.status())
                 .extracting(RuleStatus::name, rule -> rule.actions().size())
-                .containsExactly(tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1), tuple("acked", 1));
+                .containsExactly(
+                        tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1), tuple("acked", 1));
         assertThat(module.probe("hot", "log").block()).isEmpty();
         assertThat(module.probe("hot", "none").block()).isNull();
     }
