@@ -32,6 +32,7 @@ final class Calls {
         this.model = model;
         this.host = host;
         this.self = self;
+        number = host.life() * 1_000_000L; // what is answered to an earlier run is no answer to this one
     }
 
     /**

@@ -45,8 +45,7 @@ final class Claiming {
     }
 
     /** Claims a session for a client that has connected to this node. */
-    static void serve(
-            Node node, String client, int attempt, BooleanSupplier wanted, Consumer<@Nullable Claim> done) {
+    static void serve(Node node, String client, int attempt, BooleanSupplier wanted, Consumer<@Nullable Claim> done) {
         String token = node.id() + "/" + node.host().life() + "/" + attempt;
         new Claiming(node, client, false, -1, wanted, done).begin(token);
     }
@@ -94,7 +93,8 @@ final class Claiming {
     private void install(@Nullable SessionState state) {
         int server = adopted ? -1 : node.id();
         boolean will = !adopted && client.startsWith("p");
-        Command install = new Command.Install(client, epoch, state, server, node.host().life(), will);
+        Command install =
+                new Command.Install(client, epoch, state, server, node.host().life(), will);
         propose(to, install, outcome -> installed(outcome, state != null));
     }
 

@@ -48,7 +48,8 @@ final class Disk {
         return baseTerm;
     }
 
-    @Nullable GroupState snapshot() {
+    @Nullable
+    GroupState snapshot() {
         return snapshot;
     }
 

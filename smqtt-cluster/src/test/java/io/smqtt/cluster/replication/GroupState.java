@@ -28,8 +28,8 @@ final class GroupState {
     /** A copy for a snapshot. */
     GroupState copy() {
         GroupState copy = new GroupState(mistake);
-        sessions.forEach((client, session) ->
-                copy.sessions.put(client, session.copy(mistake == Mistake.SNAPSHOT_WITHOUT_QOS2)));
+        sessions.forEach(
+                (client, session) -> copy.sessions.put(client, session.copy(mistake == Mistake.SNAPSHOT_WITHOUT_QOS2)));
         copy.left.putAll(left);
         copy.owners.putAll(owners);
         copy.retained.putAll(retained);
@@ -40,7 +40,8 @@ final class GroupState {
         return sessions.values();
     }
 
-    @Nullable SessionState session(String client) {
+    @Nullable
+    SessionState session(String client) {
         return sessions.get(client);
     }
 
@@ -95,14 +96,12 @@ final class GroupState {
 
     private Outcome settle(Command.Settle settle) {
         Ownership now = owner(settle.client());
-        boolean current = mistake == Mistake.CLAIMED_BY_VIEW
-                ? settle.epoch() >= now.epoch()
-                : settle.epoch() == now.epoch();
+        boolean current =
+                mistake == Mistake.CLAIMED_BY_VIEW ? settle.epoch() >= now.epoch() : settle.epoch() == now.epoch();
         if (!current) {
             return Outcome.REFUSED;
         }
-        owners.put(
-                settle.client(), new Ownership(settle.epoch(), now.token(), settle.group(), settle.epoch()));
+        owners.put(settle.client(), new Ownership(settle.epoch(), now.token(), settle.group(), settle.epoch()));
         return view();
     }
 
@@ -111,8 +110,7 @@ final class GroupState {
             return Outcome.REFUSED;
         }
         Retained now = retained.get(retain.topic());
-        boolean repeated =
-                now != null && now.epoch() == retain.epoch() && now.operation() >= retain.operation();
+        boolean repeated = now != null && now.epoch() == retain.epoch() && now.operation() >= retain.operation();
         if (!repeated || mistake == Mistake.WRITES_WITHOUT_NUMBER) {
             retained.put(retain.topic(), new Retained(retain.number(), retain.epoch(), retain.operation()));
         }
@@ -133,7 +131,9 @@ final class GroupState {
     private Outcome install(Command.Install install) {
         String client = install.client();
         SessionState now = sessions.get(client);
-        if (left.getOrDefault(client, 0L) >= install.epoch() || (now != null && now.epoch > install.epoch())) {
+        boolean sealed = now != null && now.sealedBy > install.epoch() && mistake != Mistake.INSTALLED_OVER_LATER_SEAL;
+        boolean later = sealed || (now != null && now.epoch > install.epoch());
+        if (later || left.getOrDefault(client, 0L) >= install.epoch()) {
             return Outcome.REFUSED;
         }
         if (now == null || now.epoch < install.epoch()) {
@@ -148,11 +148,9 @@ final class GroupState {
 
     private Outcome drop(Command.Drop drop) {
         SessionState session = sessions.get(drop.client());
-        if (session != null && session.epoch < drop.epoch()) {
+        if (session == null || session.epoch < drop.epoch()) {
             sessions.remove(drop.client());
-            if (mistake != Mistake.EPOCH_FORGOTTEN) {
-                left.merge(drop.client(), session.epoch, Math::max);
-            }
+            left.merge(drop.client(), drop.epoch() - 1, Math::max); // what was installed before comes late
         }
         return Outcome.ACCEPTED;
     }

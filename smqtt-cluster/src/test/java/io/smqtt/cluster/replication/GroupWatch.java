@@ -18,6 +18,7 @@ final class GroupWatch {
 
     private final Node node;
     private final Map<String, Long> sealedSince = new HashMap<>();
+    private final Map<String, Long> unsettledSince = new HashMap<>();
     private final Set<String> adopting = new HashSet<>();
     private final Set<String> wills = new HashSet<>();
     private long adoptions;
@@ -37,7 +38,7 @@ final class GroupWatch {
 
     private void tick(int group, SessionState session, boolean push) {
         if (push) {
-            push(session);
+            push(group, session);
         }
         if (isAbandoned(group, session)) {
             adopt(group, session.client);
@@ -58,17 +59,39 @@ final class GroupWatch {
         SessionState session =
                 client == null ? null : node.replicas().get(group).state().session(client);
         if (session != null) {
-            push(session);
+            push(group, session);
+            if (command instanceof Command.Enqueue enqueue && session.sealedBy == 0) {
+                compare(group, session, enqueue.epoch());
+            }
         }
     }
 
-    private void push(SessionState session) {
+    /** A session that routers know by another epoch for long was installed by a claim that never settled. */
+    private void compare(int group, SessionState session, long routed) {
+        String key = group + session.client;
+        if (routed == session.epoch) {
+            unsettledSince.remove(key);
+        } else if (isOver(unsettledSince, key)) {
+            unsettledSince.remove(key);
+            adopt(group, session.client);
+        }
+    }
+
+    /** A node does not serve the session that it should: its connection ended unnoticed, or its claim was overtaken. */
+    void notServed(Node.NotServed answer) {
+        Consensus replica = node.replicas().get(answer.group());
+        SessionState session = replica.state().session(answer.client());
+        if (replica.leads() && session != null && session.epoch == answer.epoch() && session.server >= 0) {
+            adopt(answer.group(), answer.client());
+        }
+    }
+
+    private void push(int group, SessionState session) {
         if (session.server >= 0 && session.sealedBy == 0) {
             List<SessionState.Queued> head =
                     List.copyOf(session.queue.subList(0, Math.min(HEAD, session.queue.size())));
-            node.model()
-                    .links()
-                    .send(node.id(), session.server, new Node.Push(session.client, session.epoch, head));
+            Node.Push push = new Node.Push(group, session.client, session.epoch, head);
+            node.model().links().send(node.id(), session.server, push);
         }
     }
 
@@ -78,8 +101,13 @@ final class GroupWatch {
             sealedSince.remove(key);
             return session.server >= 0 && node.isGone(session.server, session.serverLife);
         }
-        long since = sealedSince.computeIfAbsent(key, absent -> node.model().nanoTime());
-        return node.model().nanoTime() - since > 1_500_000_000;
+        return isOver(sealedSince, key);
+    }
+
+    /** Whether something that is half done has been so for 1.5 s. */
+    private boolean isOver(Map<String, Long> since, String key) {
+        long now = node.model().nanoTime();
+        return now - since.computeIfAbsent(key, absent -> now) > 1_500_000_000;
     }
 
     private void adopt(int group, String client) {

@@ -72,14 +72,16 @@ final class History {
 
     private void step() {
         Node node = model.nodes().get(random.nextInt(model.nodes().size()));
-        switch (random.nextInt(13)) {
+        switch (random.nextInt(16)) {
             case 0, 1, 2 -> crash(node);
             case 3, 4 -> freeze(node);
             case 5, 6 -> model.links().partition(side(), model.replicas());
             case 7 -> cutOneWay(node.id());
             case 8 -> model.links().heal();
-            case 9, 10 -> model.links().faults(new Links.Faults(
-                    random.nextInt(3) * 0.05, random.nextInt(3) * 0.05, random.nextInt(3) * 0.05));
+            case 9, 10 ->
+                model.links()
+                        .faults(new Links.Faults(
+                                random.nextInt(3) * 0.05, random.nextInt(3) * 0.1, random.nextInt(3) * 0.1));
             default -> devices.get(random.nextInt(devices.size())).leave(random.nextInt(3), random.nextInt(1_500));
         }
     }
@@ -124,7 +126,9 @@ final class History {
     private void freeze(Node node) {
         if (node.host().isUp() && !node.host().isFrozen()) {
             node.host().freeze();
-            simulation.after((200 + random.nextInt(3_000)) * 1_000_000L, () -> node.host().wake());
+            simulation.after(
+                    (200 + random.nextInt(3_000)) * 1_000_000L,
+                    () -> node.host().wake());
         }
     }
 
@@ -211,11 +215,11 @@ final class History {
     private boolean isQuiet() {
         return audit().isComplete()
                 && devices.stream().noneMatch(Device::hasUnacknowledged)
-                && running().allMatch(node -> node.replicas().values().stream()
-                        .flatMap(replica -> replica.state().sessions().stream())
-                        .allMatch(session -> session.queue.isEmpty()
-                                && session.dueWills.isEmpty()
-                                && session.sealedBy == 0))
+                && running()
+                        .allMatch(node -> node.replicas().values().stream()
+                                .flatMap(replica -> replica.state().sessions().stream())
+                                .allMatch(session ->
+                                        session.queue.isEmpty() && session.dueWills.isEmpty() && session.sealedBy == 0))
                 && replicasDiffer().isEmpty();
     }
 
@@ -234,8 +238,10 @@ final class History {
         if (!difference.isEmpty()) {
             audit().fail("%s", difference);
         }
-        running().forEach(node -> node.replicas().values().forEach(replica -> replica.state().sessions().forEach(
-                session -> checkSettled(session))));
+        running()
+                .forEach(node -> node.replicas()
+                        .values()
+                        .forEach(replica -> replica.state().sessions().forEach(session -> checkSettled(session))));
     }
 
     private void checkSettled(SessionState session) {
@@ -248,15 +254,18 @@ final class History {
     private String replicasDiffer() {
         Map<Integer, Consensus> first = new TreeMap<>();
         StringBuilder difference = new StringBuilder();
-        running().forEach(node -> node.replicas().forEach((group, replica) -> {
-            Consensus other = first.putIfAbsent(group, replica);
-            if (other != null
-                    && (other.applied() != replica.applied()
-                            || !other.state().toString().equals(replica.state().toString()))) {
-                difference.append("replicas of group " + group + " differ:\n" + other + " " + other.state() + "\n"
-                        + replica + " " + replica.state());
-            }
-        }));
+        running()
+                .forEach(node -> node.replicas().forEach((group, replica) -> {
+                    Consensus other = first.putIfAbsent(group, replica);
+                    if (other != null
+                            && (other.applied() != replica.applied()
+                                    || !other.state()
+                                            .toString()
+                                            .equals(replica.state().toString()))) {
+                        difference.append("replicas of group " + group + " differ:\n" + other + " " + other.state()
+                                + "\n" + replica + " " + replica.state());
+                    }
+                }));
         return difference.toString();
     }
 }

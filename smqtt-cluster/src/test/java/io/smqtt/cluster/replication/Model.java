@@ -37,7 +37,8 @@ final class Model {
         }
     }
 
-    @Nullable Mistake mistake() {
+    @Nullable
+    Mistake mistake() {
         return mistake;
     }
 

@@ -3,9 +3,11 @@ package io.smqtt.cluster.replication;
 
 import io.smqtt.cluster.replication.Outcome.Ownership;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +19,10 @@ final class Node {
     private record Alive(int life) {}
 
     /** What the leader of a group sends to the server of a session: its lease, and the head of the queue. */
-    record Push(String client, long epoch, List<SessionState.Queued> head) {}
+    record Push(int group, String client, long epoch, List<SessionState.Queued> head) {}
+
+    /** Answer of a node that does not serve a session in this epoch. */
+    record NotServed(int group, String client, long epoch) {}
 
     private final Model model;
     private final int id;
@@ -26,6 +31,7 @@ final class Node {
     private final Map<Integer, Disk> disks = new TreeMap<>();
     private final SortedMap<Integer, Consensus> replicas = new TreeMap<>();
     private final Map<String, Serving> connections = new LinkedHashMap<>();
+    private final Set<String> leaving = new HashSet<>();
     private final Map<Integer, Long> heard = new HashMap<>();
     private final Map<Integer, Integer> lives = new HashMap<>();
     private Calls calls;
@@ -73,6 +79,7 @@ final class Node {
         host.start();
         replicas.clear();
         connections.clear();
+        leaving.clear();
         heard.clear();
         lives.clear();
         calls = new Calls(model, host, id);
@@ -122,7 +129,9 @@ final class Node {
         } else if (message instanceof Calls.Redirect redirect) {
             calls.redirected(from, redirect);
         } else if (message instanceof Push push) {
-            pushed(push);
+            pushed(from, push);
+        } else if (message instanceof NotServed notServed) {
+            watch.notServed(notServed);
         } else if (message instanceof Alive alive) {
             heard.put(from, model.nanoTime());
             lives.merge(from, alive.life(), Math::max);
@@ -135,7 +144,11 @@ final class Node {
             int leader = replica == null ? -1 : replica.leader();
             model.links().send(id, from, new Calls.Redirect(proposal.call(), leader));
         } else if (model.has(Mistake.OLD_TERM_READS) && proposal.command() instanceof Command.Lookup) {
-            model.links().send(id, from, new Calls.Answer(proposal.call(), replica.state().view()));
+            model.links()
+                    .send(
+                            id,
+                            from,
+                            new Calls.Answer(proposal.call(), replica.state().view()));
         } else {
             replica.propose(
                     proposal.command(),
@@ -143,11 +156,19 @@ final class Node {
         }
     }
 
-    private void pushed(Push push) {
+    private void pushed(int from, Push push) {
         Serving serving = connections.get(push.client());
         if (serving != null && serving.epoch() == push.epoch()) {
             serving.pushed(push.head());
+        } else if ((serving == null || serving.epoch() >= 0) && !leaving.contains(push.client())) {
+            model.links().send(id, from, new NotServed(push.group(), push.client(), push.epoch()));
         }
+    }
+
+    /** The end of a connection is about to be written, for 5 s at most. */
+    void leaving(String client) {
+        leaving.add(client);
+        host.after(5_000, () -> leaving.remove(client));
     }
 
     /** A replica that leads has applied an entry. */
@@ -177,7 +198,8 @@ final class Node {
     }
 
     /** What this node's replica knows of owners, right or wrong; null on a front node. */
-    @Nullable GroupState clusterView() {
+    @Nullable
+    GroupState clusterView() {
         Consensus replica = replicas.get(Model.CLUSTER);
         return replica == null ? null : replica.state();
     }

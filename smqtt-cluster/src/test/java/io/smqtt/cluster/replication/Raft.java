@@ -174,10 +174,8 @@ class Raft implements Consensus {
         long last = disk.lastIndex();
         boolean complete = request.lastTerm() > disk.termAt(last)
                 || (request.lastTerm() == disk.termAt(last) && request.lastIndex() >= last);
-        boolean granted = request.term() == disk.term
-                && disk.voter
-                && complete
-                && (disk.votedFor == -1 || disk.votedFor == from);
+        boolean granted =
+                request.term() == disk.term && disk.voter && complete && (disk.votedFor == -1 || disk.votedFor == from);
         if (granted) {
             disk.votedFor = from;
             waitForLeader();
@@ -215,21 +213,14 @@ class Raft implements Consensus {
         if (progress.next <= disk.base() && snapshot != null) {
             send(
                     member,
-                    new RaftMessage.Snapshot(
-                            group, disk.term, disk.base(), disk.baseTerm(), snapshot.copy(), round));
+                    new RaftMessage.Snapshot(group, disk.term, disk.base(), disk.baseTerm(), snapshot.copy(), round));
             return;
         }
         long previous = progress.next - 1;
         send(
                 member,
                 new RaftMessage.Append(
-                        group,
-                        disk.term,
-                        previous,
-                        disk.termAt(previous),
-                        disk.from(progress.next),
-                        committed,
-                        round));
+                        group, disk.term, previous, disk.termAt(previous), disk.from(progress.next), committed, round));
     }
 
     private void take(int from, RaftMessage.Append append) {
@@ -287,10 +278,7 @@ class Raft implements Consensus {
     }
 
     private void answer(int to, boolean success, long match, long answered) {
-        send(
-                to,
-                new RaftMessage.AppendReply(
-                        group, disk.term, success, match, answered, disk.wipes(), disk.voter));
+        send(to, new RaftMessage.AppendReply(group, disk.term, success, match, answered, disk.wipes(), disk.voter));
     }
 
     private void progress(int from, RaftMessage.AppendReply reply) {
@@ -384,6 +372,7 @@ class Raft implements Consensus {
     @Override
     public String toString() {
         return "group " + group + " at " + node.id() + ": " + role + " term " + disk.term + " " + applied + "/"
-                + committed + "/" + disk.lastIndex() + " of " + Arrays.toString(members) + (disk.voter ? "" : " no vote");
+                + committed + "/" + disk.lastIndex() + " of " + Arrays.toString(members)
+                + (disk.voter ? "" : " no vote");
     }
 }

@@ -20,8 +20,7 @@ final class Routing {
     private final Set<String> open = new HashSet<>();
     private boolean complete;
 
-    private Routing(
-            Node node, Message message, String line, long sequence, BooleanSupplier wanted, Runnable done) {
+    private Routing(Node node, Message message, String line, long sequence, BooleanSupplier wanted, Runnable done) {
         this.node = node;
         this.message = message;
         this.line = line;
@@ -37,8 +36,7 @@ final class Routing {
      * @param sequence of a QoS 2 message
      * @param done called when every session has it
      */
-    static void route(
-            Node node, Message message, String line, long sequence, BooleanSupplier wanted, Runnable done) {
+    static void route(Node node, Message message, String line, long sequence, BooleanSupplier wanted, Runnable done) {
         Routing routing = new Routing(node, message, line, sequence, wanted, done);
         GroupState view = node.clusterView();
         if (node.model().has(Mistake.ROUTED_BY_VIEW) && view != null) {

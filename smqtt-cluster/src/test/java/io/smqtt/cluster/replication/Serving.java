@@ -91,11 +91,14 @@ final class Serving {
 
     /** Something that the client sends arrives a millisecond later, in order. */
     void send(Consumer<Serving> packet) {
-        model.simulation().after(1_000_000, () -> node.host().run(life, () -> {
-            if (!closed) {
-                packet.accept(this);
-            }
-        }));
+        model.simulation()
+                .after(
+                        1_000_000,
+                        () -> node.host().run(life, () -> {
+                            if (!closed) {
+                                packet.accept(this);
+                            }
+                        }));
     }
 
     private void answer(Runnable packet) {
@@ -108,6 +111,7 @@ final class Serving {
     void ended(boolean withDisconnect) {
         close();
         if (epoch >= 0) {
+            node.leaving(device.name());
             long deadline = model.nanoTime() + 5_000_000_000L;
             BooleanSupplier wanted = () -> model.nanoTime() < deadline;
             Change leave = new Change.Leave(withDisconnect);
@@ -221,6 +225,7 @@ final class Serving {
         }
     }
 
+    /** The message is where it has to be: it is acknowledged, and the next packet is processed. */
     private void acknowledge(Message message, long arrived) {
         if (model.links().isMinoritySince(node.id(), arrived)) {
             model.audit().fail("node %d acknowledges %s without a majority", node.id(), message);

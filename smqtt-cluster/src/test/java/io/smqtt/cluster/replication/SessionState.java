@@ -91,10 +91,9 @@ final class SessionState {
         if (change instanceof Change.Release release) {
             received.remove(release.identifier());
         } else if (change instanceof Change.Received pubrec) {
-            queue.replaceAll(
-                    queued -> queued.identifier() == pubrec.identifier()
-                            ? new Queued(queued.identifier(), queued.message(), true)
-                            : queued);
+            queue.replaceAll(queued -> queued.identifier() == pubrec.identifier()
+                    ? new Queued(queued.identifier(), queued.message(), true)
+                    : queued);
         } else if (change instanceof Change.Remove remove) {
             queue.removeIf(queued -> queued.identifier() == remove.identifier());
         } else if (change instanceof Change.Leave leave) {
