@@ -38,7 +38,7 @@ enum Mistake {
         this.firstSeed = firstSeed;
     }
 
-    /** Where the search for a history that finds it begins, not far from one; 0 if none of thousands has found it. */
+    /** Where the search for a history that finds it begins, not far from one; 0 if none is known. */
     int firstSeed() {
         return firstSeed;
     }

@@ -347,7 +347,8 @@ class Raft implements Consensus {
     private void promote(int member, Progress progress) {
         boolean confirmed = others.entrySet().stream()
                 .allMatch(other -> other.getKey() == member || other.getValue().round >= progress.knownSince);
-        if (!progress.voter && progress.wipes >= 0 && progress.match >= committed && confirmed) {
+        boolean complete = disk.termAt(committed) == disk.term && progress.match >= committed;
+        if (!progress.voter && progress.wipes >= 0 && complete && confirmed) {
             send(member, new RaftMessage.Promote(group, disk.term, progress.wipes));
         }
     }

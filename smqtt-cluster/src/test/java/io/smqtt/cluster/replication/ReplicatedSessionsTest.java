@@ -7,6 +7,7 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * that is gone are served within 5 s. And each planted mistake breaks that in a history which is good
  * without it. {@code -Dsmqtt.seeds=N} tries more histories, {@code -Dsmqtt.seed=S} one.
  */
+@Tag("slow")
 class ReplicatedSessionsTest {
 
     private static final int USUAL = 50;
