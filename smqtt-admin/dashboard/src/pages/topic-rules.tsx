@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { get, put } from '../api'
 import { t } from '../i18n'
 import { may } from '../session'
-import { Badge, Card, type Column, Confirm, Failure, Field, Form, Name, Select, Table, useLoad, type Values } from '../ui'
+import { Card, type Column, Confirm, Failure, Field, Form, Name, Select, Table, useLoad, type Values } from '../ui'
 
 interface Rule {
   name?: string
@@ -41,10 +41,7 @@ function Rules<T extends Rule>(props: {
     await put(at, change(await get<T[]>(at)))
     list.reload()
   }
-  const without = (rule: T) => (rules: T[]) => {
-    const index = rules.findIndex(one => JSON.stringify(one) === JSON.stringify(rule))
-    return rules.filter((_, i) => i !== index)
-  }
+  const without = (rule: T) => (rules: T[]) => rules.filter(one => JSON.stringify(one) !== JSON.stringify(rule))
   return (
     <Card title={title}>
       {may.operate() && (
@@ -68,18 +65,16 @@ function Rules<T extends Rule>(props: {
           {
             head: '',
             cell: rule =>
-              rule.read_only ? (
-                <Badge kind="plain">{t('inFile')}</Badge>
-              ) : (
-                may.operate() && (
-                  <Confirm
-                    label={t('delete')}
-                    question={t('deleteRuleQuestion')}
-                    subject={subject(rule)}
-                    action={() => replace(without(rule))}
-                  />
-                )
-              ),
+              rule.read_only
+                ? t('configuration')
+                : may.operate() && (
+                    <Confirm
+                      label={t('delete')}
+                      question={title}
+                      subject={subject(rule)}
+                      action={() => replace(without(rule))}
+                    />
+                  ),
           },
         ]}
       />
@@ -88,6 +83,12 @@ function Rules<T extends Rule>(props: {
 }
 
 const name = <T,>(text: (rule: T) => string) => (rule: T) => <Name text={text(rule)} whole />
+
+const LEVELS = ['0', '1', '2']
+
+const Choice = (props: { label: string; name: string; values: string[] }) => (
+  <Select label={props.label} name={props.name} value={props.values[0]} options={props.values.map(one => [one, one])} />
+)
 
 export function TopicRules() {
   return (
@@ -98,24 +99,14 @@ export function TopicRules() {
         subject={rule => rule.source_topic}
         columns={[
           { head: t('action'), cell: rule => rule.action },
-          { head: t('sourceTopic'), cell: name(rule => rule.source_topic) },
+          { head: t('filter'), cell: name(rule => rule.source_topic) },
           { head: t('expression'), cell: name(rule => rule.re) },
           { head: t('newTopic'), cell: name(rule => rule.dest_topic) },
         ]}
-        made={({ action, source_topic, re, dest_topic }) => ({
-          action: action!,
-          source_topic: source_topic!,
-          re: re!,
-          dest_topic: dest_topic!,
-        })}
+        made={values => values as unknown as Rewrite}
       >
-        <Select
-          label={t('action')}
-          name="action"
-          value="all"
-          options={['all', 'publish', 'subscribe'].map(one => [one, one])}
-        />
-        <Field label={t('sourceTopic')}>
+        <Choice label={t('action')} name="action" values={['all', 'publish', 'subscribe']} />
+        <Field label={t('filter')}>
           <input name="source_topic" required />
         </Field>
         <Field label={t('expression')}>
@@ -132,29 +123,23 @@ export function TopicRules() {
         columns={[
           { head: t('filter'), cell: name(rule => rule.topic) },
           { head: 'QoS', cell: rule => rule.qos, number: true },
-          { head: 'No Local', cell: rule => rule.nl, number: true },
-          { head: 'Retain As Published', cell: rule => rule.rap, number: true },
-          { head: 'Retain Handling', cell: rule => rule.rh, number: true },
+          { head: 'nl', cell: rule => rule.nl, number: true },
+          { head: 'rap', cell: rule => rule.rap, number: true },
+          { head: 'rh', cell: rule => rule.rh, number: true },
         ]}
-        made={({ topic, qos, nl, rap, rh }) => ({
-          topic: topic!,
-          qos: Number(qos),
-          nl: nl ? 1 : 0,
-          rap: rap ? 1 : 0,
-          rh: Number(rh),
-        })}
+        made={({ topic, qos, nl, rap, rh }) => ({ topic: topic!, qos: +qos!, nl: +!!nl, rap: +!!rap, rh: +rh! })}
       >
         <Field label={t('filter')} wide>
           <input name="topic" required />
         </Field>
-        <Select label="QoS" name="qos" value="0" options={['0', '1', '2'].map(one => [one, one])} />
-        <Field label="No Local">
+        <Choice label="QoS" name="qos" values={LEVELS} />
+        <Field label="nl">
           <input name="nl" type="checkbox" />
         </Field>
-        <Field label="Retain As Published">
+        <Field label="rap">
           <input name="rap" type="checkbox" />
         </Field>
-        <Select label="Retain Handling" name="rh" value="0" options={['0', '1', '2'].map(one => [one, one])} />
+        <Choice label="rh" name="rh" values={LEVELS} />
       </Rules>
     </>
   )

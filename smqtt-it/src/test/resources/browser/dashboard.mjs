@@ -257,7 +257,7 @@ const scenarios = {
 
     await show(tab, '#/topic-rules')
     for (const [name, fields, shown] of [
-      ['Topic rewrites', { 'Topics that match': 'old/#', 'Regular expression (RE2)': '^old/(.+)$', 'New topic': 'new/$1' }, 'old/#'],
+      ['Topic rewrites', { 'Topic filter': 'old/#', RE2: '^old/(.+)$', 'New topic': 'new/$1' }, 'old/#'],
       ['Automatic subscriptions', { 'Topic filter': 'to/${clientid}' }, 'to/${clientid}'],
     ]) {
       const rules = tab.getByRole('form', { name })
