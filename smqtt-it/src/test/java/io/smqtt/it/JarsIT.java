@@ -35,6 +35,7 @@ class JarsIT {
             Map.entry("smqtt-access-redis", "io.smqtt.access.redis"),
             Map.entry("smqtt-bridge", "io.smqtt.bridge"),
             Map.entry("smqtt-rules", "io.smqtt.rules"),
+            Map.entry("smqtt-sink-jdbc", "io.smqtt.sink.jdbc"),
             Map.entry("smqtt-cluster", "io.smqtt.cluster"),
             Map.entry("smqtt-persistence", "io.smqtt.persistence"),
             Map.entry("smqtt-test", "io.smqtt.test"),

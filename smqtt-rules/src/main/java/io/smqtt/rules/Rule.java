@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -67,9 +68,10 @@ final class Rule {
             problems.add(block + "sql " + e.getMessage());
         }
         Map<String, Sink> sinks = new LinkedHashMap<>();
+        Set<String> columns = program == null ? null : program.columns();
         config.actions().forEach((action, common) -> {
             try {
-                sinks.put(action, sink(name, action, common, types, publisher));
+                sinks.put(action, sink(name, action, common, types, publisher, columns));
             } catch (ConfigurationException e) {
                 problems.addAll(e.problems());
             }
@@ -86,7 +88,8 @@ final class Rule {
             String action,
             RuleActionConfig config,
             Map<String, SinkFactory> types,
-            SinkPublisher publisher) {
+            SinkPublisher publisher,
+            @Nullable Set<String> columns) {
         String block = "rules." + rule + ".actions." + action + ".";
         SinkFactory factory = types.get(config.type());
         if (factory == null) {
@@ -100,7 +103,7 @@ final class Rule {
                     block + "type", "is below names that have more than 120 characters together");
         }
         SinkSettings settings = SinkSettings.of(block, factory.settings(), config.settings());
-        return factory.open(new SinkContext(rule, action, config, settings, publisher));
+        return factory.open(new SinkContext(rule, action, config, settings, publisher, columns));
     }
 
     String name() {

@@ -1,57 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.smqtt.rules.sink.SinkFactory;
-import io.smqtt.rules.sink.SinkSetting;
+import io.smqtt.rules.sink.SinkPage;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The tables of keys on the page of rules; written with {@code -Dsmqtt.docs.write=true}. */
 class SinkPageTest {
-
-    private static final Path PAGE = Path.of("..", "docs", "rules.md");
 
     @Test
     void pageHasTheKeysOfEachType() throws IOException {
-        String page = Files.readString(PAGE);
-        String expected = page;
-        for (SinkFactory factory : SinkTypes.find().values()) {
-            Pattern table = Pattern.compile("(?<=<!-- keys of " + factory.type() + " -->\n\n)(\\|.*\n)*");
-            Matcher found = table.matcher(expected);
-            assertThat(found.find())
-                    .as("the place of the keys of " + factory.type())
-                    .isTrue();
-            expected = found.replaceFirst(Matcher.quoteReplacement(table(factory)));
-        }
-        if (Boolean.getBoolean("smqtt.docs.write")) {
-            Files.writeString(PAGE, expected);
-        } else {
-            assertThat(page).isEqualTo(expected);
-        }
-    }
-
-    private static String table(SinkFactory factory) {
-        StringBuilder table = new StringBuilder("| key | default | what it is |\n|---|---|---|\n");
-        for (SinkSetting setting : factory.settings()) {
-            String bounds = setting.min().isEmpty() ? "" : " (" + setting.min() + " to " + setting.max() + ")";
-            String name = setting.kind() == SinkSetting.Kind.ENTRIES ? setting.name() + ".<name>" : setting.name();
-            table.append("| `")
-                    .append(name)
-                    .append("` | ")
-                    .append(shown(setting))
-                    .append(" | ");
-            table.append(setting.text()).append(bounds).append(" |\n");
-        }
-        return table.toString();
-    }
-
-    private static String shown(SinkSetting setting) {
-        return setting.isRequired() ? "required" : setting.value() == null ? "none" : '`' + setting.value() + '`';
+        SinkPage.assertHasKeysOf(SinkTypes.find().values());
     }
 }

@@ -30,6 +30,7 @@ class ModuleEdgesTest {
             Map.entry("access-redis", Set.of("core", "access")),
             Map.entry("bridge", Set.of("core")),
             Map.entry("rules", Set.of("core")),
+            Map.entry("sink-jdbc", Set.of("core", "rules")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),
             Map.entry(

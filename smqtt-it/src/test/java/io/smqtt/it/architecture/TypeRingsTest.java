@@ -33,6 +33,7 @@ class TypeRingsTest {
             "admin",
             "bridge",
             "rules",
+            "sink-jdbc",
             "bootstrap",
             "migrate",
             "spring-boot-starter",

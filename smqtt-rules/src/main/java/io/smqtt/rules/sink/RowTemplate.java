@@ -5,8 +5,10 @@ import io.smqtt.thread.AnyThread;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -150,6 +152,22 @@ public final class RowTemplate {
      */
     public boolean isFixed() {
         return parts.size() == 1;
+    }
+
+    /**
+     * The columns that the placeholders begin with.
+     *
+     * @return names, without the whole row
+     */
+    public Set<String> columns() {
+        Set<String> columns = new LinkedHashSet<>();
+        for (Part part : parts) {
+            List<Object> path = part.path();
+            if (path != null && !path.isEmpty()) {
+                columns.add((String) path.get(0));
+            }
+        }
+        return columns;
     }
 
     private String fill(Map<String, @Nullable Object> row, BiFunction<@Nullable Object, Boolean, String> form) {

@@ -2,8 +2,10 @@
 package io.smqtt.rules.sql;
 
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What SELECT or DO puts into a row. */
@@ -34,6 +36,19 @@ final class Columns {
          * @param known whether the slot has had a value before
          */
         record Value(String text, Expr expr, String name, List<?> steps, int slot, boolean known) implements Column {}
+    }
+
+    /** The names of a row's columns; {@code null} if they depend on the event. */
+    @Nullable
+    Set<String> names() {
+        Set<String> names = new LinkedHashSet<>();
+        for (Column column : columns) {
+            if (!(column instanceof Column.Value value)) {
+                return null;
+            }
+            names.add(value.name());
+        }
+        return names;
     }
 
     /** The row of an evaluation. */

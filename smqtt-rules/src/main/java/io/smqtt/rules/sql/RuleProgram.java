@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A compiled statement. Immutable: any number of threads may evaluate it at the same time, each with its own event. */
@@ -72,6 +73,16 @@ public final class RuleProgram {
     /** The topic filters and the names of events ({@code $events/…}) in FROM, as written, in their order. Not checked. */
     public List<String> sources() {
         return sources;
+    }
+
+    /**
+     * The names of the columns that rows can have.
+     *
+     * @return the names, or {@code null} if they depend on the event: with {@code *}, and for FOREACH without DO
+     */
+    public @Nullable Set<String> columns() {
+        Columns columns = plan.columns();
+        return columns == null ? null : columns.names();
     }
 
     /**

@@ -14,15 +14,20 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What each sink does. A test of a sink extends this class. */
+/**
+ * The contract of {@link Sink}: order, laziness, checks without effects, an end at any time, and a peer that does not answer. A test of a sink extends
+ * this class; the sink writes the column {@code n} of its rows to a peer. Each test has a sink of its own, and a peer without rows.
+ */
 public abstract class SinkContract {
 
     /** Patience with a sink. */
@@ -30,7 +35,7 @@ public abstract class SinkContract {
 
     private Sink sink;
 
-    /** What the sink is, at a peer that works. */
+    /** Opens a sink whose peer works. */
     protected abstract Sink open() throws Exception;
 
     /** The numbers in the column {@code n} of all rows that the peer has, in their order. */
@@ -44,8 +49,14 @@ public abstract class SinkContract {
     /** Ends {@link #hang()}. */
     protected void answerAgain() throws Exception {}
 
-    /** Makes a sink of a type. */
+    /** Opens a sink of a type, with keys and values of its action, whose errors have the line {@code test}. */
     protected static Sink sink(SinkFactory factory, SinkPublisher publisher, String... pairs) {
+        return sink(factory, publisher, null, pairs);
+    }
+
+    /** Opens a sink for a rule with known columns. */
+    protected static Sink sink(
+            SinkFactory factory, SinkPublisher publisher, @Nullable Set<String> columns, String... pairs) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
             values.put(pairs[i], new ConfigValue(pairs[i + 1], "test", Path.of("")));
@@ -54,7 +65,7 @@ public abstract class SinkContract {
                 .timeout(Duration.ofSeconds(10))
                 .build();
         SinkSettings settings = SinkSettings.of("rules.r.actions.a.", factory.settings(), values);
-        return factory.open(new SinkContext("r", "a", config, settings, publisher));
+        return factory.open(new SinkContext("r", "a", config, settings, publisher, columns));
     }
 
     /** A row with a number. */
