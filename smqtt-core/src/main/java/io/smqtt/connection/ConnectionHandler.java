@@ -18,7 +18,7 @@ import io.smqtt.message.PayloadReader;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Session;
-import io.smqtt.session.TracedQueue;
+import io.smqtt.session.TracedAcknowledgement;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.trace.TraceEvent.Kind;
 import java.io.IOException;
@@ -317,7 +317,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             PacketTrace.acknowledgement(current, kind, packetId, reason);
             Session session = current.sessionOrNull();
             if (session != null && !reason.isError()) {
-                TracedQueue.acknowledged(session, packetId, qos);
+                TracedAcknowledgement.report(session, packetId, qos);
             }
         }
     }

@@ -13,9 +13,9 @@ import io.smqtt.trace.TraceDetails;
 import io.smqtt.trace.TraceEvent;
 import org.jspecify.annotations.Nullable;
 
-/** Reports messages that wait, are acknowledged or dropped, to the traces. On the event loop of the subscriber. */
+/** Reports messages that wait or are dropped to the traces. On the event loop of the subscriber. */
 @OnEventLoop
-public final class TracedQueue {
+final class TracedQueue {
 
     private TracedQueue() {}
 
@@ -46,28 +46,8 @@ public final class TracedQueue {
         }
     }
 
-    /**
-     * Reports the message that a PUBACK or PUBREC acknowledges, if there is one. Called before the session processes the packet.
-     *
-     * @param session the session of the client
-     * @param packetId the packet identifier
-     * @param qos 1 for a PUBACK, 2 for a PUBREC
-     */
-    public static void acknowledged(Session session, int packetId, QoS qos) {
-        RunningTraces traces = traces(session);
-        OutboundFlow outbound = session.outboundOrNull();
-        ApplicationMessage message = outbound == null ? null : outbound.window().awaiting(packetId, qos);
-        if (traces != null && message != null) {
-            traces.report(
-                    TraceEvent.Kind.ACKNOWLEDGED,
-                    session.id(),
-                    session.client(),
-                    message,
-                    new TraceDetails().with("qos", qos.level()).with("publisher", message.publisherId()));
-        }
-    }
-
-    private static @Nullable RunningTraces traces(Subscriber subscriber) {
+    /** The traces of a subscriber's event loop, or null. */
+    static @Nullable RunningTraces traces(Subscriber subscriber) {
         RoutingLoop loop = subscriber.owner();
         return loop == null ? null : loop.traces();
     }
