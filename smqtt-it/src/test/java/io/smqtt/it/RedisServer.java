@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Redis as a child process on free loopback ports, without files. */
+/** Redis as a child process on free loopback ports. */
 final class RedisServer implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -45,6 +45,12 @@ final class RedisServer implements AutoCloseable {
                         certificates.authority().toString(),
                         "--tls-auth-clients",
                         "no"));
+    }
+
+    /** Starts a server that keeps every command in a file before it answers, which {@link #startAgain} reads. */
+    static RedisServer stored(Path directory) {
+        return new RedisServer(
+                directory, LoopbackPorts.one(), List.of("--appendonly", "yes", "--appendfsync", "always"));
     }
 
     /** Starts a cluster of one node. */
@@ -102,7 +108,7 @@ final class RedisServer implements AutoCloseable {
         assertThat(load(commands)).doesNotContain("ERR", "WRONG");
     }
 
-    /** Kills the server, whose data is lost. */
+    /** Kills the server, whose data is lost unless it is stored. */
     void kill() {
         process.close();
     }

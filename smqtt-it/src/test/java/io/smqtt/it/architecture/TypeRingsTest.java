@@ -34,6 +34,7 @@ class TypeRingsTest {
             "bridge",
             "rules",
             "sink-jdbc",
+            "sink-redis",
             "bootstrap",
             "migrate",
             "spring-boot-starter",

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.sink.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.smqtt.message.LogText;
+import java.util.Set;
+
+/**
+ * The meaning of a failed command.
+ *
+ * @param reason a sentence for operators, without values of rows
+ * @param mayPass false if the same command would fail again
+ */
+record RedisFailure(String reason, boolean mayPass) {
+
+    /** The first words of errors that say something of the server, not of the command. */
+    private static final Set<String> PASSING = Set.of(
+            "ASK",
+            "BUSY",
+            "CLUSTERDOWN",
+            "LOADING",
+            "MASTERDOWN",
+            "MISCONF",
+            "MOVED",
+            "NOAUTH",
+            "NOREPLICAS",
+            "OOM",
+            "READONLY",
+            "TRYAGAIN",
+            "UNKILLABLE",
+            "WRONGPASS");
+
+    /** Reads the failure of a command or of a connection. */
+    static RedisFailure of(Throwable error) {
+        Throwable cause = error;
+        while (!(cause instanceof RedisCommandExecutionException) && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String message = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        if (!(cause instanceof RedisCommandExecutionException)) {
+            return new RedisFailure("no answer: " + LogText.escape(message), true);
+        }
+        int space = message.indexOf(' ');
+        boolean passes = PASSING.contains(space < 0 ? message : message.substring(0, space));
+        int quote = message.indexOf('\'');
+        boolean hasValues = !passes && quote >= 0;
+        return new RedisFailure(
+                LogText.escape(hasValues ? message.substring(0, quote).stripTrailing() + " …" : message), passes);
+    }
+}
