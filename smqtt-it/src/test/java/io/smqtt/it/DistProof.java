@@ -78,7 +78,12 @@ class DistProof {
         try (CapturedProcess list = CapturedProcess.start("smqtt ext list", command)) {
             assertThat(list.awaitExit(BrokerPair.PATIENCE)).as(list.report()).isZero();
             assertThat(String.join("\n", list.output()))
-                    .contains("access backend ldap", "access backend redis", "access backend sql", "sink jdbc", "sink redis");
+                    .contains(
+                            "access backend ldap",
+                            "access backend redis",
+                            "access backend sql",
+                            "sink jdbc",
+                            "sink redis");
         }
     }
 
