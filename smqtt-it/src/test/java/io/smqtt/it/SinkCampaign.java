@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * Publishes numbers to ten topics at QoS 1, while the server of a sink and the broker are killed and started again. A short run by default; by
+ * {@code smqtt.sink.seconds}, {@code .rate}, {@code .server-kills} and {@code .broker-kills} a long one.
+ */
+final class SinkCampaign implements AutoCloseable {
+
+    /** The filter of all topics. */
+    static final String FILTER = "in/#";
+
+    private static final int TOPICS = 10;
+    private static final int SECONDS = Integer.getInteger("smqtt.sink.seconds", 2);
+    private static final int RATE = Integer.getInteger("smqtt.sink.rate", 500);
+    private static final int SERVER_KILLS = Integer.getInteger("smqtt.sink.server-kills", 1);
+    private static final int BROKER_KILLS = Integer.getInteger("smqtt.sink.broker-kills", 0);
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    private final Supplier<BrokerProcess> start;
+    private final Server server;
+    private final Whereabouts where = new Whereabouts();
+    private final List<JournalPublisher> publishers;
+    private BrokerProcess broker;
+
+    /** The server that the sink writes to. */
+    interface Server {
+
+        /** Kills it. */
+        void kill() throws IOException;
+
+        /** Starts it again. */
+        void start() throws IOException;
+    }
+
+    /** Starts the broker, by a command that starts it again after each kill. */
+    SinkCampaign(Supplier<BrokerProcess> start, Server server) {
+        this.start = start;
+        this.server = server;
+        this.broker = start.get();
+        this.publishers = IntStream.range(0, TOPICS)
+                .mapToObj(i -> new JournalPublisher(
+                        "in/" + i,
+                        1,
+                        where,
+                        Duration.ofNanos(Duration.ofSeconds(1).toNanos() * TOPICS / RATE)))
+                .toList();
+    }
+
+    BrokerProcess broker() {
+        return broker;
+    }
+
+    /** Publishes and kills; returns when all messages are acknowledged. */
+    void run() throws Exception {
+        where.set(broker.address("tcp"));
+        publishers.forEach(Thread::start);
+        Duration pause = Duration.ofSeconds(SECONDS).dividedBy(2L * (SERVER_KILLS + BROKER_KILLS) + 1);
+        for (int i = 0; i < Math.max(SERVER_KILLS, BROKER_KILLS); i++) {
+            if (i < SERVER_KILLS) {
+                pass(pause);
+                server.kill();
+                pass(pause);
+                server.start();
+            }
+            if (i < BROKER_KILLS) {
+                pass(pause.multipliedBy(2));
+                where.set(null);
+                broker.kill9();
+                broker = start.get();
+                where.set(broker.address("tcp"));
+            }
+        }
+        pass(pause);
+        for (JournalPublisher publisher : publishers) {
+            publisher.lastOne();
+        }
+        for (JournalPublisher publisher : publishers) {
+            publisher.join(PATIENCE.toMillis());
+            assertThat(publisher.failure()).isNull();
+            assertThat(publisher.isAlive()).isFalse();
+        }
+    }
+
+    private static void pass(Duration time) {
+        await().pollDelay(time).atMost(time.plus(PATIENCE)).until(() -> true);
+    }
+
+    /** How many different messages were published. */
+    int published() {
+        return publishers.stream().mapToInt(JournalPublisher::count).sum();
+    }
+
+    /**
+     * Fails unless all messages have arrived, in their order within each topic, but for repetitions.
+     *
+     * @param name of the sink, for the line with the figures
+     * @param numbers what has arrived in each topic
+     * @param inflight of the action, which bounds the repetitions after each kill
+     */
+    void assertArrived(String name, Map<String, List<Integer>> numbers, int inflight) {
+        int rows = 0;
+        for (JournalPublisher publisher : publishers) {
+            List<Integer> arrived = numbers.get(publisher.topic());
+            List<Integer> first = new ArrayList<>(new LinkedHashSet<>(arrived));
+            assertThat(first)
+                    .as(publisher.topic())
+                    .containsExactlyElementsOf(
+                            IntStream.range(0, publisher.count()).boxed().toList());
+            rows += arrived.size();
+        }
+        int repeated = rows - published();
+        System.out.printf(
+                "%s: %d messages at %d/s, server killed %d times, broker %d times: none lost, %d repeated%n",
+                name, published(), RATE, SERVER_KILLS, BROKER_KILLS, repeated);
+        assertThat(repeated)
+                .isBetween(
+                        0,
+                        (SERVER_KILLS + BROKER_KILLS) * inflight
+                                + BROKER_KILLS * TOPICS * JournalClient.WINDOW); // which publishers send again
+    }
+
+    @Override
+    public void close() {
+        publishers.forEach(JournalPublisher::finish);
+        broker.close();
+    }
+}
