@@ -51,8 +51,8 @@ public final class SmqttMain implements Runnable {
     /** Java sends a POST again if a kept connection ends; a message would be published twice. */
     private static final String RETRIED_POST = "sun.net.http.retryPost";
 
-    /** The commands that read what is below others. */
-    private static final Set<String> DESCRIBING = Set.of("help", "completion", "man");
+    /** The commands that read all others. */
+    private static final Set<String> DESCRIBING = Set.of("completion", "man");
 
     @Spec
     @Nullable
@@ -142,8 +142,9 @@ public final class SmqttMain implements Runnable {
         if (words.isEmpty() || DESCRIBING.contains(words.get(0))) {
             return CtlCommand.of(program, List.of());
         }
-        return words.get(0).equals(CtlCommand.NAME)
-                ? CtlCommand.of(program, words.subList(1, words.size()))
+        List<String> path = words.get(0).equals("help") ? words.subList(1, words.size()) : words;
+        return !path.isEmpty() && path.get(0).equals(CtlCommand.NAME)
+                ? CtlCommand.of(program, path.subList(1, path.size()))
                 : CtlCommand.nameOnly();
     }
 

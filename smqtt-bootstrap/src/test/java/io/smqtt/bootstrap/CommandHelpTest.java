@@ -30,6 +30,9 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The habits of a command line: help everywhere, words for what is wrong, completion and manual pages. */
 class CommandHelpTest {
 
+    /** All commands, to be read only. */
+    private static final CommandLine ROOT = root();
+
     private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
     @TempDir
@@ -282,7 +285,7 @@ class CommandHelpTest {
     }
 
     private static CommandLine at(List<String> path) {
-        CommandLine command = root();
+        CommandLine command = ROOT;
         for (String name : path) {
             command = command.getSubcommands().get(name);
         }

@@ -20,10 +20,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The REST API of two real nodes: each shows and steers both. */
+@Tag("long")
 class ApiClusterIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;

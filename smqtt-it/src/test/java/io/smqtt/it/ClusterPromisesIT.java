@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What nodes promise for each other: what is acknowledged for a node that is away survives the node that acknowledged it; the dead do not
  * stop the living; a burst after a pause is not dropped.
  */
+@Tag("long")
 class ClusterPromisesIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;

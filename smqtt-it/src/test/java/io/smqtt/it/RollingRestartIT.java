@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>No client through nginx may be without an acknowledgement or a message for longer than {@code smqtt.restart.gap} seconds: 15 by
  * default, because machines that run tests are busy; the promise is 5, which {@code -Dsmqtt.restart.gap=5} asserts.
  */
+@Tag("long")
 class RollingRestartIT {
 
     private static final Duration PATIENCE = ClusterNetwork.PATIENCE;

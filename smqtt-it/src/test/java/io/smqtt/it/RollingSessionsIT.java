@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * other at QoS 1 and 2 through nginx. Each client comes back by itself, to whichever node nginx chooses, and must find its session there.
  * {@code -Dsmqtt.restart.clients=200} and {@code -Dsmqtt.restart.rounds=2} make it long.
  */
+@Tag("long")
 class RollingSessionsIT {
 
     private static final int NODES = 3;

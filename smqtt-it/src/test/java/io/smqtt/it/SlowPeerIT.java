@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * third node: none of these messages is lost, their publisher stays connected, and what is dropped for the slow node is counted. With
  * {@code -Dsmqtt.slow.seconds=30} for each part the delays are compared, too; the short form prints them.
  */
+@Tag("long")
 class SlowPeerIT {
 
     private static final int SECONDS = Integer.getInteger("smqtt.slow.seconds", 3);

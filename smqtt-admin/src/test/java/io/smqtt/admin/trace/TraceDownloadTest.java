@@ -120,6 +120,6 @@ class TraceDownloadTest {
         readers.get(0).cancel();
         assertThat(downloads.hasRoom()).isTrue();
         assertThat(downloads.zip(List.of("n1"), "t").then().block(PATIENCE)).isNull();
-        await().atMost(PATIENCE).until(downloads::hasRoom); // the place is given back after the last bytes
+        Awaitility.await().atMost(PATIENCE).until(downloads::hasRoom); // the place is given back after the last bytes
     }
 }
