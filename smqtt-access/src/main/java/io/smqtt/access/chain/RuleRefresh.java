@@ -19,8 +19,8 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Fetches the rules of connected clients again when they are older than the cache's time. Rules that cannot be fetched stay in force until
- * they can. A change is in force at once, also for existing subscriptions.
+ * Fetches the rules of connected clients again when they are older than the cache's time. Rules that cannot be fetched stay in force, and are
+ * fetched again some seconds later. A change is in force at once, also for existing subscriptions.
  */
 @AnyThread
 final class RuleRefresh implements LifecycleObserver {
@@ -28,6 +28,7 @@ final class RuleRefresh implements LifecycleObserver {
     private static final Logger LOG = LoggerFactory.getLogger(RuleRefresh.class);
     private static final long INTERVAL_MILLIS = 1_000;
     private static final double JITTER = 0.1;
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final List<Member> members;
     private final ChainAuthorizer authorizer;
@@ -98,7 +99,10 @@ final class RuleRefresh implements LifecycleObserver {
 
     /** Fetches the rules that are old enough. */
     void sweep() {
-        long now = System.nanoTime();
+        sweep(System.nanoTime());
+    }
+
+    void sweep(long now) {
         connected.forEach((rules, due) -> {
             if (now - due.nanoTime >= 0 && connected.replace(rules, due, due(due.userName))) {
                 fetch(rules, due.userName);
@@ -110,9 +114,16 @@ final class RuleRefresh implements LifecycleObserver {
         List<Member> sources =
                 members.stream().filter(member -> member.hasRules(userName)).toList();
         ChainAuthenticator.fetch(sources, rules.request(), true)
-                .subscribe(
-                        fetched -> replace(rules, fetched),
-                        error -> LOG.debug("the rules of {} stay as they were", rules.request(), error));
+                .subscribe(fetched -> replace(rules, fetched), error -> {
+                    LOG.debug("the rules of {} stay as they were", rules.request(), error);
+                    retry(rules);
+                });
+    }
+
+    /** Fetches rules again soon: they may have changed, and the backend may answer again. */
+    private void retry(FetchedRules rules) {
+        long next = System.nanoTime() + Math.min(ageNanos, RETRY_NANOS);
+        connected.computeIfPresent(rules, (known, due) -> new Due(due.userName, next));
     }
 
     private void replace(FetchedRules rules, List<AccessRule> fetched) {

@@ -19,6 +19,7 @@ import io.smqtt.spi.Grants;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.spi.Ticker;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -117,6 +118,19 @@ class RuleRefreshTest {
         assertThat(fetched).isEqualTo(3);
         assertThat(mayPublish()).isEqualTo("ALLOW");
         assertThat(authorizer.generation()).isEqualTo(1);
+    }
+
+    @Test
+    void rulesThatCannotBeFetchedAreFetchedAgainSoon() {
+        refresh.clientConnected(client, false);
+        answer = Mono.error(new IllegalStateException("away"));
+        refreshAll();
+        answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+
+        refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
+
+        assertThat(fetched).isEqualTo(2);
+        assertThat(mayPublish()).isEqualTo("ALLOW");
     }
 
     @Test
