@@ -17,7 +17,7 @@ final class RecentNames {
     static final int SLOTS = 1_024;
     static final int LONGEST = 256;
 
-    /** What the two bytes before a topic can say. */
+    /** The maximum length of a UTF-8 encoded string, whose length field has two bytes. */
     private static final int LONGEST_NAME = 65_535;
 
     private final Names names;

@@ -66,7 +66,7 @@ final class ChainAuthenticator implements Authenticator {
         return new ChainAuthenticator(members);
     }
 
-    /** Whether there is somebody to ask. */
+    /** Whether the chain has no backend. */
     boolean isEmpty() {
         return steps.isEmpty();
     }

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What operators have set for delayed publish: on all nodes, in the store, and applied by this node to the keys that its configuration leaves at their
- * defaults. The others are read-only.
+ * The settings of delayed publish that operators change: replicated to all nodes, stored, and applied by this node to the keys that its configuration
+ * leaves at their defaults. The other keys are read-only.
  */
 @AnyThread
 public final class DelayedSettings implements BrokerModule {
@@ -37,7 +37,7 @@ public final class DelayedSettings implements BrokerModule {
     private final Predicate<String> fixed;
     private volatile @Nullable Core core;
 
-    /** What can be set. A boolean is 0 or 1. */
+    /** A key that can be changed. A boolean is 0 or 1. */
     private enum Setting {
         ENABLED("enable", "delayed.enabled", 0, 1),
         MESSAGES("max_delayed_messages", "delayed.max-messages", 1, MOST_MESSAGES),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What operators set for topics while the broker runs: counted topics, rewrites, automatic subscriptions, delayed publish. */
+/** Live objects for topics: topic metrics, rewrites, automatic subscriptions, delayed publish. */
 @NullMarked
 package io.smqtt.admin.topic;
 
