@@ -15,7 +15,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A database of Debian's PostgreSQL or MariaDB in a temporary folder, on a free loopback port, without syncing its files. */
+/**
+ * A database of Debian's PostgreSQL or MariaDB in a temporary folder, on a free loopback port, without syncing its files. What is
+ * committed survives {@link #kill}.
+ */
 final class DatabaseServer implements AutoCloseable {
 
     static final String PASSWORD = "p'w \"of\" the database";
@@ -104,7 +107,7 @@ final class DatabaseServer implements AutoCloseable {
                     "--port=" + port,
                     "--socket=" + folder.resolve("s"),
                     "--pid-file=" + folder.resolve("pid"),
-                    "--innodb-flush-log-at-trx-commit=0"));
+                    "--innodb-flush-log-at-trx-commit=2"));
         }
         server = CapturedProcess.start(
                 postgresql ? "postgres" : "mariadbd", new ProcessBuilder(command).directory(folder.toFile()));

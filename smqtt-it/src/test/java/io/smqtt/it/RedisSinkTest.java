@@ -2,10 +2,10 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.BatchResult.Refusal;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkException;
@@ -136,10 +136,7 @@ class RedisSinkTest extends SinkContract {
             assertThat(sink.send(List.of(row(1))).block(PATIENCE)).isEqualTo(BatchResult.DONE);
             server.kill();
             try {
-                assertThatThrownBy(() -> sink.send(List.of(row(2))).block(PATIENCE))
-                        .isInstanceOfSatisfying(
-                                SinkException.class,
-                                error -> assertThat(error.isRecoverable()).isTrue());
+                assertThat(isToBeSentAgain(sink)).isTrue();
             } finally {
                 server.startAgain();
             }
@@ -148,6 +145,16 @@ class RedisSinkTest extends SinkContract {
                     .until(() -> sink.send(List.of(row(2))).block(PATIENCE).equals(BatchResult.DONE));
         }
         assertThat(received()).startsWith(1).contains(2);
+    }
+
+    /** A connection whose end is not noticed yet takes the command, which is then refused alone. */
+    private static boolean isToBeSentAgain(Sink sink) {
+        try {
+            return sink.send(List.of(row(2))).block(PATIENCE).refusals().stream()
+                    .anyMatch(Refusal::recoverable);
+        } catch (SinkException e) {
+            return e.isRecoverable();
+        }
     }
 
     @Test
