@@ -16,6 +16,7 @@ import { History } from './pages/history'
 import { Listeners } from './pages/listeners'
 import { Overview } from './pages/overview'
 import { Retained } from './pages/retained'
+import { Rules } from './pages/rules'
 import { Subscriptions } from './pages/subscriptions'
 import { Tool } from './pages/tool'
 import { TopicMetrics } from './pages/topic-metrics'
@@ -43,6 +44,7 @@ export const MENU: Item[] = [
   { name: 'tool', title: 'tool', shown: () => true, page: Tool },
   { name: 'listeners', title: 'listeners', shown: may.look, page: Listeners },
   { name: 'bridges', title: 'bridges', shown: may.look, page: Bridges },
+  { name: 'rules', title: 'rules', shown: may.look, page: Rules },
   { name: 'cluster', title: 'cluster', shown: may.look, page: Cluster },
   { name: 'users', title: 'users', shown: may.administer, page: Users },
   { name: 'account', title: 'ownPassword', shown: may.haveAccount, page: Account },

@@ -11,6 +11,9 @@ export function Name({ text, whole }: { text?: string | null; whole?: boolean })
   return <bdi class="name">{whole ? plain(text) : clipped(text)}</bdi>
 }
 
+/** Text of the documentation, with code between backquotes. */
+export const Code = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code>{part}</code> : part))}</>
+
 export const Time = ({ at }: { at?: string | number | null }) => <time>{moment(at)}</time>
 
 export function Card({ title, side, children }: { title: string; side?: ComponentChildren; children: ComponentChildren }) {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../i18n'
 import { curl, readDescription, type Answer, type Content, type Description, type Operation } from '../openapi'
 import { link } from '../router'
-import { Badge, Card, Failure, Field, Table, useLoad } from '../ui'
+import { Badge, Card, Code, Failure, Field, Table, useLoad } from '../ui'
 
 export function Reference({ wanted }: { wanted?: string }) {
   const [text, search] = useState('')
@@ -84,7 +84,7 @@ function Parts({ operation, description }: Shown) {
               { head: t('name'), cell: one => <Named name={one.name} required={one.required} /> },
               { head: t('place'), cell: one => one.in },
               { head: t('type'), cell: one => description.typeOf(one.schema) },
-              { head: t('description'), cell: one => <Text>{[one.description, description.textOf(one.schema)].filter(Boolean).join('. ')}</Text> },
+              { head: t('description'), cell: one => <Code text={[one.description, description.textOf(one.schema)].filter(Boolean).join('. ')} /> },
               { head: t('example'), cell: one => one.example !== undefined && <code>{String(one.example)}</code> },
             ]}
           />
@@ -108,7 +108,7 @@ function AnswerPart({ answer, description }: { answer: Answer; description: Desc
   const [open, setOpen] = useState(answer.status < '300')
   const line = (
     <>
-      <Badge kind={answer.status < '300' ? 'good' : 'plain'}>{answer.status}</Badge> <Text>{answer.description}</Text>
+      <Badge kind={answer.status < '300' ? 'good' : 'plain'}>{answer.status}</Badge> <Code text={answer.description} />
     </>
   )
   if (answer.contents.length === 0) return <p>{line}</p>
@@ -134,7 +134,7 @@ function Body({ content, description }: { content: Content; description: Descrip
           columns={[
             { head: t('name'), cell: one => <Named name={one.name} required={one.required} /> },
             { head: t('type'), cell: one => one.type },
-            { head: t('description'), cell: one => <Text>{one.text}</Text> },
+            { head: t('description'), cell: one => <Code text={one.text} /> },
           ]}
         />
       )}
@@ -154,6 +154,3 @@ const Named = ({ name, required }: { name: string; required?: boolean }) => (
     {required && <span class="dim"> {t('required')}</span>}
   </>
 )
-
-/** Text with code between backquotes. */
-const Text = ({ children }: { children: string }) => <>{children.split('`').map((part, i) => (i % 2 ? <code>{part}</code> : part))}</>

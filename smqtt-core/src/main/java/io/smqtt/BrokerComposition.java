@@ -28,6 +28,7 @@ public final class BrokerComposition {
     private Consumer<BrokerBuilder> host = own -> {};
     private Consumer<BrokerBuilder> last = own -> {};
     private @Nullable BrokerStore store;
+    private ApplicationParts parts = ApplicationParts.NONE;
 
     private BrokerComposition(BrokerConfig config, ClassLoader loader, boolean program) {
         this.config = config;
@@ -85,6 +86,17 @@ public final class BrokerComposition {
      */
     public BrokerComposition store(@Nullable BrokerStore own) {
         store = own;
+        return this;
+    }
+
+    /**
+     * Gives the modules parts that the application has made itself.
+     *
+     * @param own asked by {@link #start}
+     * @return this
+     */
+    public BrokerComposition parts(ApplicationParts own) {
+        parts = own;
         return this;
     }
 
@@ -197,7 +209,7 @@ public final class BrokerComposition {
         List<Consumer<BrokerBuilder>> later = new ArrayList<>();
         for (ModuleProvider provider : wanted()) {
             boolean afterHost = provider.stage().compareTo(ModuleProvider.Stage.HOST) > 0;
-            (afterHost ? later : additions).add(provider.create(config));
+            (afterHost ? later : additions).add(provider.create(config, parts));
         }
         additions.add(host);
         additions.addAll(later);

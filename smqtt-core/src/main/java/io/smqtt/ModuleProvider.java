@@ -66,6 +66,18 @@ public interface ModuleProvider {
     Consumer<BrokerBuilder> create(BrokerConfig config);
 
     /**
+     * Creates the module of one broker, with parts that the application has made itself. A module that uses none ignores them.
+     *
+     * @param config as above
+     * @param parts the parts of the application
+     * @return as above
+     * @throws ConfigurationException as above
+     */
+    default Consumer<BrokerBuilder> create(BrokerConfig config, ApplicationParts parts) {
+        return create(config);
+    }
+
+    /**
      * Checks what {@link #create} would reject, without side effects. Blocks.
      *
      * @param config the configuration of a broker, which asks for the module

@@ -34,6 +34,7 @@ import io.smqtt.admin.log.LoggerRoutes;
 import io.smqtt.admin.monitor.Monitor;
 import io.smqtt.admin.monitor.MonitorRoutes;
 import io.smqtt.admin.object.ObjectFile;
+import io.smqtt.admin.rule.ActionRoutes;
 import io.smqtt.admin.rule.RuleObjects;
 import io.smqtt.admin.rule.RuleRoutes;
 import io.smqtt.admin.schema.SchemaRegistry;
@@ -149,6 +150,7 @@ record AdminParts(
                 new ListenerRoutes(view, calls),
                 new BridgeRoutes(view, calls),
                 new RuleRoutes(view, calls, rules),
+                new ActionRoutes(view),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),

@@ -28,6 +28,21 @@ public interface Rules {
     Mono<String> probe(String rule, String action);
 
     /**
+     * Returns the types of sinks that are present.
+     *
+     * @return in alphabetical order
+     */
+    List<ActionType> types();
+
+    /**
+     * Checks whether an action that an operator wants would reach its sink. Nothing is written there, and nothing is kept.
+     *
+     * @param keys the keys of the action, {@code type} among them, with their texts
+     * @return an empty text if it would, otherwise the reason; fails with {@link io.smqtt.config.ConfigurationException} if the keys cannot be used
+     */
+    Mono<String> probe(Map<String, String> keys);
+
+    /**
      * Checks a rule that an operator wants.
      *
      * @param name its name

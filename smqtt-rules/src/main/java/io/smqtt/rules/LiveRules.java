@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -42,6 +43,7 @@ final class LiveRules {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration FORMER = Duration.ofMinutes(1);
     private static final int IDLE_SECONDS = 10;
+    private static final String PROBE = "probe";
     private static final String CONSUMERS = InProcess.PREFIX + InProcess.LOCAL + RuleAction.LIVE;
 
     private final Set<String> configured;
@@ -103,6 +105,19 @@ final class LiveRules {
                     }
                 })
                 .subscribeOn(thread);
+    }
+
+    /** Makes a sink for the keys of an action, and closes it after its check. */
+    Mono<String> probe(Map<String, String> keys) {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("sql", "SELECT * FROM \"" + PROBE + '"');
+        keys.forEach((key, text) -> all.put("actions." + PROBE + '.' + key, text));
+        all.put("actions." + PROBE + ".enabled", "true");
+        return Mono.usingWhen(
+                Mono.fromCallable(() -> Rule.of(PROBE, Objects.requireNonNull(read(PROBE, all)), types, publisher))
+                        .subscribeOn(thread),
+                rule -> rule.probe(PROBE),
+                rule -> Mono.<Void>fromRunnable(rule::close).subscribeOn(Schedulers.boundedElastic()));
     }
 
     Mono<Void> put(String name, Map<String, String> keys) {

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -174,6 +175,13 @@ final class Rule {
         return Flux.fromIterable(all)
                 .flatMap(action -> action.open().onErrorResume(error -> Mono.empty()))
                 .then();
+    }
+
+    /** Checks the sink of an action that is not begun: an empty text if it can be reached, otherwise the reason. */
+    Mono<String> probe(String action) {
+        return RuleAction.check(
+                Objects.requireNonNull(sinks.get(action)),
+                Objects.requireNonNull(config.actions().get(action)));
     }
 
     /** Begins to take messages. */

@@ -108,6 +108,11 @@ final class RuleAction implements Lane.Outcomes {
 
     /** Checks the sink: an empty text if it can be reached, otherwise the reason. */
     Mono<String> probe() {
+        return check(sink, config);
+    }
+
+    /** Checks a sink: an empty text if it can be reached, otherwise the reason. */
+    static Mono<String> check(Sink sink, RuleActionConfig config) {
         return sink.check()
                 .timeout(config.timeout())
                 .thenReturn("")

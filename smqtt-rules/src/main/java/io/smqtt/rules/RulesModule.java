@@ -12,6 +12,7 @@ import io.smqtt.rules.sink.SinkFactory;
 import io.smqtt.rules.sql.RuleBudget;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
+import io.smqtt.spi.ActionType;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.spi.Rules;
@@ -40,18 +41,19 @@ final class RulesModule implements BrokerModule, Rules {
     private final BrokerConfig config;
     private final List<Rule> rules;
     private final LiveRules live;
+    private final List<ActionType> types;
     private volatile @Nullable Core core;
     private volatile @Nullable RuleThreads threads;
     private volatile Rule.@Nullable Surroundings around;
 
-    private RulesModule(BrokerConfig config) {
+    private RulesModule(BrokerConfig config, List<SinkFactory> more) {
         this.config = config;
-        Map<String, SinkFactory> types = SinkTypes.find();
+        Map<String, SinkFactory> factories = SinkTypes.find(more);
         List<Rule> made = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         config.rules().forEach((name, rule) -> {
             try {
-                made.add(Rule.of(name, rule, types, this::publish));
+                made.add(Rule.of(name, rule, factories, this::publish));
             } catch (ConfigurationException e) {
                 problems.addAll(e.problems());
             }
@@ -61,12 +63,18 @@ final class RulesModule implements BrokerModule, Rules {
             throw new ConfigurationException(problems);
         }
         rules = List.copyOf(made);
-        live = new LiveRules(config.rules().keySet(), types, this::publish);
+        live = new LiveRules(config.rules().keySet(), factories, this::publish);
+        types = ActionTypes.of(factories.values());
     }
 
     /** Compiles statements and reads files. Blocks; reports all problems at once. */
     static RulesModule of(BrokerConfig config) {
-        return new RulesModule(config);
+        return of(config, List.of());
+    }
+
+    /** The same with types of sinks of an application. */
+    static RulesModule of(BrokerConfig config, List<SinkFactory> more) {
+        return new RulesModule(config, more);
     }
 
     private Mono<Void> publish(ApplicationMessage message) {
@@ -159,6 +167,16 @@ final class RulesModule implements BrokerModule, Rules {
                 .filter(each -> each.name().equals(action))
                 .next()
                 .flatMap(RuleAction::probe);
+    }
+
+    @Override
+    public List<ActionType> types() {
+        return types;
+    }
+
+    @Override
+    public Mono<String> probe(Map<String, String> keys) {
+        return live.probe(keys);
     }
 
     @Override

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules;
 
+import io.smqtt.ApplicationParts;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.ModuleProvider;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.rules.sink.SinkFactory;
 import java.util.function.Consumer;
 
 /** Adds rules to a broker: those of {@code rules}, and with a management port those that operators make. */
@@ -29,7 +31,12 @@ public final class RulesProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
-        RulesModule module = RulesModule.of(config);
+        return create(config, ApplicationParts.NONE);
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config, ApplicationParts parts) {
+        RulesModule module = RulesModule.of(config, parts.of(SinkFactory.class));
         return builder -> builder.module(module);
     }
 

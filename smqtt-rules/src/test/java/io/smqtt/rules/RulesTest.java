@@ -12,6 +12,9 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.RuleActionConfig;
 import io.smqtt.config.RuleConfig;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.basic.RepublishSinkFactory;
+import io.smqtt.spi.ActionType;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.spi.Rules;
 import io.smqtt.test.BrokerExtension;
@@ -195,6 +198,58 @@ class RulesTest {
                         tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1), tuple("acked", 1));
         assertThat(module.probe("hot", "log").block()).isEmpty();
         assertThat(module.probe("hot", "none").block()).isNull();
+    }
+
+    @Test
+    void operatorsSeeTheTypesOfActionsWithTheirKeys() {
+        assertThat(module.types()).extracting(ActionType::name).contains("console", "file", "http", "republish");
+        ActionType file = module.types().stream()
+                .filter(type -> type.name().equals("file"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(file.keys())
+                .contains(new ActionType.Key(
+                        "max-files",
+                        ActionType.Form.NUMBER,
+                        "10",
+                        "0",
+                        "1000",
+                        "former files that are kept; the oldest is removed",
+                        false,
+                        false,
+                        List.of()));
+        Map<String, ActionType.Form> common = new LinkedHashMap<>();
+        file.commonKeys().forEach(key -> common.put(key.name(), key.form()));
+        assertThat(common)
+                .containsEntry("batch-size", ActionType.Form.NUMBER)
+                .containsEntry("batch-time", ActionType.Form.DURATION)
+                .containsEntry("max-queued-bytes", ActionType.Form.SIZE)
+                .containsEntry("full", ActionType.Form.CHOICE)
+                .doesNotContainKeys("type", "enabled");
+    }
+
+    @Test
+    void actionIsProbedBeforeThereIsARule() {
+        assertThat(module.probe(Map.of("type", "republish", "topic", "x")).block())
+                .isEmpty();
+        assertThat(module.probe(Map.of("type", "http", "url", "http://127.0.0.1:1/", "timeout", "5s"))
+                        .block())
+                .contains("Connection refused");
+        assertThatThrownBy(() ->
+                        module.probe(Map.of("type", "file", "max-files", "-1")).block())
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        error -> assertThat(error.problems()).hasSize(2));
+    }
+
+    @Test
+    void typesOfAnApplicationComeFirst() {
+        SinkFactory own = new RepublishSinkFactory();
+
+        assertThat(SinkTypes.find(List.of(own))).containsEntry("republish", own).containsKey("file");
+        assertThatThrownBy(() -> SinkTypes.find(List.of(own, own)))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("two sinks of the application have the type republish");
     }
 
     @Test

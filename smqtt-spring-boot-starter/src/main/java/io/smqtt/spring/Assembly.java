@@ -67,6 +67,7 @@ final class Assembly {
         EmbeddedManagement management = settings == null ? null : EmbeddedManagement.create(config, view, settings);
         BrokerComposition parts = BrokerComposition.ofApplication(config, beans.classLoader())
                 .store(own)
+                .parts(beans::all)
                 .add(builder -> builder.observer(watch).module(view).authenticator(gate))
                 .add(builder -> addTo(builder, gate))
                 .add(builder -> {

@@ -11,6 +11,7 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Interceptor;
 import io.smqtt.spi.Observer;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -38,6 +39,11 @@ final class BrokerBeans {
     @Nullable
     BrokerStore store() {
         return beans.getBeanProvider(BrokerStore.class).getIfAvailable();
+    }
+
+    /** {@return the beans of one type, for modules: types of sinks for rules, for instance} */
+    <T> List<T> all(Class<T> type) {
+        return beans.getBeanProvider(type).orderedStream().toList();
     }
 
     void addTo(BrokerBuilder builder, Gate gate) {

@@ -43,6 +43,9 @@ final class PropertyReader {
     private static final String FILE = "_FILE";
     private static final Pattern OF_BACKENDS = Pattern.compile(
             "\\\\?(\\$\\{(?:" + String.join("|", AccessBackendConfig.PLACEHOLDERS) + "|client_attrs\\.[^}]+)})");
+    /** What rules fill in: all placeholders but those with a default and those in upper case, which are Spring's. */
+    private static final Pattern OF_RULES = Pattern.compile("\\\\?(\\$\\{(?![A-Z][A-Z0-9_]*})[^}:]*})");
+
     private static final Path HERE = Path.of("").toAbsolutePath();
 
     private final ConfigurableEnvironment environment;
@@ -161,7 +164,11 @@ final class PropertyReader {
 
     /** Whether a property or variable is of an access backend, whose keys the schema does not know. */
     private static boolean isOfBackend(String name) {
-        return name.toLowerCase(Locale.ROOT).replaceAll("[._]+", ".").startsWith("smqtt.access.backends.");
+        return isBelow(name, "smqtt.access.backends.");
+    }
+
+    private static boolean isBelow(String name, String prefix) {
+        return name.toLowerCase(Locale.ROOT).replaceAll("[._]+", ".").startsWith(prefix);
     }
 
     /** Spring resolves all placeholders but those that the broker itself fills in, which are escaped from it. */
@@ -178,6 +185,8 @@ final class PropertyReader {
         }
         if (isOfBackend(name)) {
             text = OF_BACKENDS.matcher(text).replaceAll("\\\\$1");
+        } else if (isBelow(name, "smqtt.rules.")) {
+            text = OF_RULES.matcher(text).replaceAll("\\\\$1");
         }
         return environment.resolveRequiredPlaceholders(text);
     }

@@ -8,6 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -49,7 +50,11 @@ public record PageFile(String contentType, byte[] content, byte[] compressed, St
 
     private static byte[] gzip(byte[] content) {
         ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-        try (GZIPOutputStream out = new GZIPOutputStream(compressed)) {
+        try (GZIPOutputStream out = new GZIPOutputStream(compressed) {
+            {
+                def.setLevel(Deflater.BEST_COMPRESSION); // once at the start
+            }
+        }) {
             out.write(content);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -5,10 +5,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.object.ObjectFormat;
+import io.smqtt.config.SecretMask;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rule that an operator has made, as a live object that has the name as its identifier.
@@ -22,6 +25,7 @@ record LiveRule(Map<String, String> keys) {
     static final String ENABLED = "enabled";
     static final String ACTIONS = "actions";
     private static final String NAME = "name";
+    private static final String TYPE = "type";
     private static final String STORED = "keys";
 
     /** Copies the map. */
@@ -47,6 +51,82 @@ record LiveRule(Map<String, String> keys) {
 
     boolean isEnabled() {
         return !"false".equals(keys.get(ENABLED));
+    }
+
+    /** The same, switched on or off. */
+    LiveRule enabled(boolean on) {
+        Map<String, String> changed = new LinkedHashMap<>(keys);
+        if (on) {
+            changed.remove(ENABLED);
+        } else {
+            changed.put(ENABLED, "false");
+        }
+        return new LiveRule(changed);
+    }
+
+    /** The names of the actions, in the order in which they were given. */
+    List<String> actions() {
+        return keys.keySet().stream()
+                .filter(key -> key.startsWith(ACTIONS + '.') && key.endsWith('.' + TYPE))
+                .map(key -> key.split("\\.", -1)[1])
+                .distinct()
+                .toList();
+    }
+
+    /** The type of an action. */
+    String type(String action) {
+        return keys.getOrDefault(ACTIONS + '.' + action + '.' + TYPE, "");
+    }
+
+    /**
+     * The keys of an action as they may be shown.
+     *
+     * @param secrets the keys that its type declares as secrets
+     */
+    Map<String, String> shown(String action, Set<String> secrets) {
+        String prefix = ACTIONS + '.' + action + '.';
+        Map<String, String> shown = new LinkedHashMap<>();
+        keys.forEach((key, text) -> {
+            if (key.startsWith(prefix)) {
+                String name = key.substring(prefix.length());
+                shown.put(name, secrets.contains(name) ? SecretMask.MASK : SecretMask.value(name, text));
+            }
+        });
+        return shown;
+    }
+
+    /**
+     * The same with the former texts of those keys that are given as they were shown, so that a masked secret stays as it was.
+     *
+     * @throws InvalidFieldException if a masked text has no former one
+     */
+    LiveRule keeping(@Nullable LiveRule former, Set<String> secrets) {
+        Map<String, String> kept = new LinkedHashMap<>(keys);
+        if (former != null) {
+            for (String action : former.actions()) {
+                former.shown(action, secrets).forEach((name, shown) -> {
+                    String key = ACTIONS + '.' + action + '.' + name;
+                    if (shown.equals(kept.get(key))) {
+                        kept.put(key, former.keys.getOrDefault(key, shown));
+                    }
+                });
+            }
+        }
+        kept.forEach((key, text) -> {
+            if (text.equals(SecretMask.MASK)) {
+                throw new InvalidFieldException(
+                        "the secret " + key + " must be given, its mask stands for no former one");
+            }
+        });
+        return new LiveRule(kept);
+    }
+
+    /** Reads the keys of one action. */
+    static Map<String, String> action(JsonFields body) {
+        Map<String, String> keys = new LinkedHashMap<>();
+        body.node().properties().forEach(member -> flatten(member.getKey(), member.getValue(), keys));
+        keys.remove(NAME);
+        return keys;
     }
 
     /** Reads the body of a request: {@code sql}, {@code description}, {@code enable}, and {@code actions}, each with name, type and settings. */

@@ -14,7 +14,7 @@ import io.smqtt.admin.object.Expected;
 import io.smqtt.admin.object.LiveObject;
 import io.smqtt.admin.security.ObjectProblems;
 import io.smqtt.admin.security.Origins;
-import io.smqtt.config.SecretMask;
+import io.smqtt.spi.ActionType;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.spi.Rules;
 import io.smqtt.thread.AnyThread;
@@ -23,7 +23,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -37,6 +40,7 @@ public final class RuleRoutes implements RouteGroup {
     private static final int BODY_BYTES = 64 << 10;
     private static final String METRICS = "metrics";
     private static final String ACTIONS = "actions";
+    private static final String SETTINGS = "settings";
 
     private final BrokerView view;
     private final NodeCalls calls;
@@ -64,6 +68,8 @@ public final class RuleRoutes implements RouteGroup {
                 Route.get("/rules/{id}", Role.VIEWER, this::show),
                 new Route("PUT", "/rules/{id}", Role.ADMINISTRATOR, BODY_BYTES, this::replace),
                 Route.delete("/rules/{id}", Role.ADMINISTRATOR, this::remove),
+                new Route("POST", "/rules/{id}/start", Role.ADMINISTRATOR, 0, request -> enable(request, true)),
+                new Route("POST", "/rules/{id}/stop", Role.ADMINISTRATOR, 0, request -> enable(request, false)),
                 new Route("POST", "/rule_test", Role.OPERATOR, BODY_BYTES, this::test),
                 Route.get("/rules/{id}/metrics", Role.VIEWER, this::metrics),
                 Route.post("/rules/{id}/actions/{action}/probe", Role.OPERATOR, this::probe));
@@ -179,12 +185,23 @@ public final class RuleRoutes implements RouteGroup {
                 List.of());
     }
 
+    private static Map<String, Object> idle(LiveRule rule, String action, Set<String> secrets) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", action);
+        fields.put("type", rule.type(action));
+        fields.put("status", "stopped");
+        fields.put(METRICS, Map.of());
+        fields.put(SETTINGS, rule.shown(action, secrets));
+        return fields;
+    }
+
     private static Problem missing() {
         return new Problem(404, MISSING, "Rule not found");
     }
 
     private Map<String, Object> fields(RuleStatus rule, NodeCalls.Answers answers) {
         LiveObject<LiveRule> object = objects.kind().get(rule.name());
+        Set<String> secrets = object == null ? Set.of() : secrets();
         List<Map<String, Object>> actions = new ArrayList<>();
         for (RuleStatus.Action action : rule.actions()) {
             Map<String, Object> fields = new LinkedHashMap<>();
@@ -196,9 +213,12 @@ public final class RuleRoutes implements RouteGroup {
             }
             fields.put(METRICS, sums(answers, rule.name(), action.name()));
             if (object != null) {
-                fields.put("settings", settings(object.value(), action.name()));
+                fields.put(SETTINGS, object.value().shown(action.name(), secrets));
             }
             actions.add(fields);
+        }
+        if (object != null && rule.actions().isEmpty()) {
+            object.value().actions().forEach(action -> actions.add(idle(object.value(), action, secrets)));
         }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put(ID, rule.name());
@@ -241,17 +261,16 @@ public final class RuleRoutes implements RouteGroup {
         return counts.getOrDefault(name, 0L);
     }
 
-    /** The keys of an action, secrets masked. */
-    private static Map<String, String> settings(LiveRule rule, String action) {
-        String prefix = LiveRule.ACTIONS + '.' + action + '.';
-        Map<String, String> settings = new LinkedHashMap<>();
-        rule.keys().forEach((key, text) -> {
-            if (key.startsWith(prefix)) {
-                String name = key.substring(prefix.length());
-                settings.put(name, SecretMask.value(name, text));
-            }
-        });
-        return settings;
+    /** The keys of all types that are declared as secrets. */
+    private Set<String> secrets() {
+        Rules rules = view.rulesHere();
+        return rules == null
+                ? Set.of()
+                : rules.types().stream()
+                        .flatMap(type -> type.keys().stream())
+                        .filter(ActionType.Key::isSecret)
+                        .map(ActionType.Key::name)
+                        .collect(Collectors.toSet());
     }
 
     // --- changes
@@ -273,7 +292,34 @@ public final class RuleRoutes implements RouteGroup {
     }
 
     private Mono<ApiAnswer> change(ApiRequest request, String id, Expected expected, int status) {
-        LiveRule rule = LiveRule.of(request.fields());
+        LiveObject<LiveRule> former = objects.kind().get(id);
+        LiveRule rule = LiveRule.of(request.fields()).keeping(former == null ? null : former.value(), secrets());
+        return put(
+                request,
+                id,
+                rule,
+                expected,
+                made -> ApiAnswer.json(status, Map.of(ID, made.id(), "version", made.version())));
+    }
+
+    /** Switches a rule of an operator on or off. */
+    private Mono<ApiAnswer> enable(ApiRequest request, boolean on) {
+        RuleStatus rule = find(request);
+        LiveObject<LiveRule> object = objects.kind().get(rule.name());
+        if (object == null) {
+            throw Problem.badRequest("rules." + rule.name() + " is in the configuration, and cannot be changed")
+                    .exception();
+        }
+        Expected version = Expected.version(object.version());
+        return put(request, rule.name(), object.value().enabled(on), version, made -> ApiAnswer.noContent());
+    }
+
+    private Mono<ApiAnswer> put(
+            ApiRequest request,
+            String id,
+            LiveRule rule,
+            Expected expected,
+            Function<LiveObject<LiveRule>, ApiAnswer> answer) {
         return ObjectProblems.answered(
                 rules().check(id, rule.keys())
                         .doOnNext(problems -> {
@@ -283,7 +329,7 @@ public final class RuleRoutes implements RouteGroup {
                             }
                         })
                         .then(Mono.defer(() -> objects.kind().put(id, rule, expected, Origins.of(request))))
-                        .map(made -> ApiAnswer.json(status, Map.of(ID, made.id(), "version", made.version()))),
+                        .map(answer),
                 MISSING);
     }
 

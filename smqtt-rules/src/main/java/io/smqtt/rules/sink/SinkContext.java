@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.sink;
 
+import io.smqtt.config.ConfigValue;
 import io.smqtt.config.RuleActionConfig;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +26,27 @@ public record SinkContext(
         SinkSettings settings,
         SinkPublisher publisher,
         @Nullable Set<String> columns) {
+
+    /**
+     * The place of a sink that an application uses without a rule.
+     *
+     * @param name a name for logs and threads
+     * @param factory the type
+     * @param settings the keys of the type with their texts; relative paths begin at the working directory
+     * @param publisher publishes messages to the broker; only some types use it
+     * @return a context for {@link SinkFactory#open}
+     * @throws io.smqtt.config.ConfigurationException if the settings cannot be used
+     */
+    public static SinkContext of(
+            String name, SinkFactory factory, Map<String, String> settings, SinkPublisher publisher) {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        settings.forEach((key, text) ->
+                values.put(key, new ConfigValue(text, "", Path.of("").toAbsolutePath())));
+        SinkSettings checked = SinkSettings.of("", factory.settings(), values);
+        RuleActionConfig config =
+                RuleActionConfig.builder(factory.type()).settings(values).build();
+        return new SinkContext(name, factory.type(), config, checked, publisher, null);
+    }
 
     /**
      * The name of the action for logs and threads.
