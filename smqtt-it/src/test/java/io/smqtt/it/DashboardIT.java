@@ -74,13 +74,17 @@ class DashboardIT {
     }
 
     private void run(String scenario, int sessions) throws IOException {
-        new DashboardScenario(scenario, broker, TOKEN)
+        scenario(scenario)
                 .given("webSocket", "ws://127.0.0.1:" + broker.port("ws") + "/mqtt")
                 .given("clients", sessions)
+                .run();
+    }
+
+    private DashboardScenario scenario(String name) {
+        return new DashboardScenario(name, broker, TOKEN)
                 .given("wanted", WANTED)
                 .given("firstPassword", firstPassword)
-                .given("viewer", Map.of("user", VIEWER, "password", VIEWER_PASSWORD))
-                .run();
+                .given("viewer", Map.of("user", VIEWER, "password", VIEWER_PASSWORD));
     }
 
     @Test
@@ -187,6 +191,23 @@ class DashboardIT {
     }
 
     @Test
+    void aRuleIsTriedOutMadeStoppedStartedAndDeleted() throws Exception {
+        broker.close();
+        start(
+                "rules.configured.sql=SELECT * FROM \"configured\"",
+                "rules.configured.description=<img src=x onerror=alert(1)>");
+        RawClient device = client("device");
+        device.subscribe("alarms/#", 1);
+
+        scenario("rules").run(meanwhile -> {
+            meanwhile.await("added");
+            device.publish("sensors/1", "{\"t\": 7}", 1);
+            device.publish("sensors/1", "{\"t\": 41}", 1);
+            device.expectPublish("alarms/device", "{\"t\":41,\"clientid\":\"device\"}");
+        });
+    }
+
+    @Test
     void aViewerLooksAndCannotDoMore() throws Exception {
         client("one").subscribe("a/#", 1);
         run("roles");
@@ -209,7 +230,11 @@ class DashboardIT {
             start(
                     "listeners.ws.enabled=true",
                     "bridges.cloud.addresses=127.0.0.1:" + cloud.port("tcp"),
-                    "bridges.cloud.topics=plant/+/0 out 1");
+                    "bridges.cloud.topics=plant/+/0 out 1",
+                    "rules.hot.sql=SELECT payload.t AS t, clientid FROM \"plant/#\" WHERE payload.t > 40",
+                    "rules.hot.description=Rooms that are too hot",
+                    "rules.hot.actions.alarm.type=republish",
+                    "rules.hot.actions.alarm.topic=alarms/x");
             lookAtEveryPage();
         }
     }

@@ -206,8 +206,10 @@ class RulesIT {
                 "{\"id\": \"live\", \"sql\": \"SELECT clientid, payload.t AS t FROM \\\"live/#\\\"\", \"actions\":"
                         + " [{\"name\": \"out\", \"type\": \"republish\", \"topic\": \"%s\", \"payload\": \"${t}\", \"qos\": 1}]}";
         try (BrokerProcess broker = broker(1, settings);
-                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient publisher = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
             client.connect("client");
+            publisher.connect("publisher");
             client.subscribe("first", 0);
             client.subscribe("second", 0);
             assertThat(send(
@@ -219,7 +221,7 @@ class RulesIT {
             assertThat(send("POST", api + "/rules", rule.formatted("first")).statusCode())
                     .isEqualTo(201);
             awaitAction(api, "out");
-            client.publish("live/1", "{\"t\": 1}", 1);
+            publisher.publish("live/1", "{\"t\": 1}", 1);
             client.expectPublish("first", "1");
             assertThat(send("PUT", api + "/rules/live", rule.formatted("second"))
                             .statusCode())
@@ -235,20 +237,71 @@ class RulesIT {
                             .body())
                     .isEqualTo("{\"t\":5}");
             assertThat(send("DELETE", api + "/rules/hot", "").statusCode()).isEqualTo(404);
+            assertThat(send("POST", api + "/rules/hot/stop", "").statusCode()).isEqualTo(400);
+            stopAndStart(api, publisher, client);
+            describeAndProbe(api);
             broker.kill9();
         }
         try (BrokerProcess broker = broker(1, settings);
-                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient publisher = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
             client.connect("client");
+            publisher.connect("publisher");
             client.subscribe("second", 0);
             awaitAction(api, "out");
-            client.publish("live/2", "{\"t\": 2}", 1);
+            publisher.publish("live/2", "{\"t\": 2}", 1);
             client.expectPublish("second", "2");
             assertThat(send("GET", api + "/rules/live/metrics", "").body()).contains("\"actions.success\":1");
             assertThat(send("DELETE", api + "/rules/live", "").statusCode()).isEqualTo(204);
             await().atMost(PATIENCE)
                     .until(() -> send("GET", api + "/rules/live", "").statusCode() == 404);
         }
+    }
+
+    private static void stopAndStart(String api, RawClient publisher, RawClient client) throws Exception {
+        assertThat(send("POST", api + "/rules/live/stop", "").statusCode()).isEqualTo(204);
+        await().atMost(PATIENCE)
+                .until(() -> send("GET", api + "/rules/live", "").body().contains("\"status\":\"stopped\""));
+        assertThat(send("GET", api + "/rules/live", "").body())
+                .contains("\"enable\":false", "\"topic\":\"second\""); // an editor needs its settings
+        assertThat(send("POST", api + "/rules/live/start", "").statusCode()).isEqualTo(204);
+        await().atMost(PATIENCE)
+                .until(() -> send("GET", api + "/rules/live", "").body().contains("\"status\":\"connected\""));
+        publisher.publish("live/3", "{\"t\": 3}", 1);
+        client.expectPublish("second", "3");
+    }
+
+    private static void describeAndProbe(String api) throws Exception {
+        assertThat(send("GET", api + "/action_types", "").body()).contains("\"http\"", "\"republish\"");
+        assertThat(send("GET", api + "/action_types/republish", "").body())
+                .startsWith(
+                        "{\"name\":\"republish\",\"keys\":[{\"name\":\"topic\",\"type\":\"template\",\"required\":true,")
+                .contains(
+                        "{\"name\":\"lanes\",\"type\":\"number\",\"default\":\"1\",\"minimum\":\"1\",\"maximum\":\"64\",");
+        assertThat(send("POST", api + "/actions_probe", "{\"type\": \"republish\", \"topic\": \"x\"}")
+                        .statusCode())
+                .isEqualTo(204);
+        assertThat(send("POST", api + "/actions_probe", "{\"type\": \"http\", \"url\": \"http://127.0.0.1:1/\"}")
+                        .body())
+                .contains("TEST_FAILED", "Connection refused");
+        String secret =
+                "{\"sql\": \"SELECT * FROM \\\"secret\\\"\", \"actions\": [{\"name\": \"hook\", \"type\": \"http\","
+                        + " \"url\": \"http://127.0.0.1:1/\", \"headers\": {\"authorization\": \"%s\"}}]}";
+        assertThat(send("PUT", api + "/rules/other", secret.formatted("***")).statusCode())
+                .isEqualTo(400);
+        assertThat(send(
+                                "POST",
+                                api + "/rules",
+                                secret.formatted("Bearer x").replace("{\"sql", "{\"id\": \"other\", \"sql"))
+                        .statusCode())
+                .isEqualTo(201);
+        assertThat(send("PUT", api + "/rules/other", secret.formatted("***")).statusCode())
+                .isEqualTo(200);
+        assertThat(send("GET", api + "/rules/other", "").body())
+                .contains("\"headers.authorization\":\"***\"")
+                .doesNotContain("Bearer");
+        assertThat(send("POST", api + "/data/export", "").body()).contains("Bearer x");
+        assertThat(send("DELETE", api + "/rules/other", "").statusCode()).isEqualTo(204);
     }
 
     private static void awaitAction(String api, String action) {
