@@ -145,6 +145,7 @@ export function Editor(props: { rule?: Rule; sql: string; change: (sql: string) 
         {actions.map(draft => (
           <ActionFields
             key={draft.number}
+            rule={rule?.id}
             draft={draft}
             names={names.value ?? [draft.type]}
             change={type => set(actions.map(one => (one === draft ? { ...one, type, settings: {} } : one)))}
@@ -160,14 +161,14 @@ export function Editor(props: { rule?: Rule; sql: string; change: (sql: string) 
   )
 }
 
-function ActionFields(props: { draft: Draft; names: string[]; change: (type: string) => void; remove: () => void }) {
+function ActionFields(props: { rule?: string; draft: Draft; names: string[]; change: (type: string) => void; remove: () => void }) {
   const { draft, names } = props
   const type = useLoad(() => readType(draft.type), [draft.type])
   const [checked, show] = useState<{ error?: unknown }>()
   async function probe(form: HTMLFormElement | null) {
     show(undefined)
     try {
-      if (form) await post('actions_probe', await body(read(form), draft))
+      if (form) await post(props.rule ? path`actions_probe?rule=${props.rule}` : 'actions_probe', await body(read(form), draft))
       show({})
     } catch (error) {
       show({ error })

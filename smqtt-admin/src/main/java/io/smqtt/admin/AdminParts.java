@@ -150,7 +150,7 @@ record AdminParts(
                 new ListenerRoutes(view, calls),
                 new BridgeRoutes(view, calls),
                 new RuleRoutes(view, calls, rules),
-                new ActionRoutes(view),
+                new ActionRoutes(view, rules),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),

@@ -300,6 +300,11 @@ class RulesIT {
         assertThat(send("GET", api + "/rules/other", "").body())
                 .contains("\"headers.authorization\":\"***\"")
                 .doesNotContain("Bearer");
+        String action = "{\"name\": \"hook\", \"type\": \"http\", \"url\": \"http://127.0.0.1:1/\","
+                + " \"headers\": {\"authorization\": \"***\"}}";
+        assertThat(send("POST", api + "/actions_probe", action).body()).contains("must be given, its mask stands");
+        assertThat(send("POST", api + "/actions_probe?rule=other", action).body())
+                .contains("TEST_FAILED", "Connection refused");
         assertThat(send("POST", api + "/data/export", "").body()).contains("Bearer x");
         assertThat(send("DELETE", api + "/rules/other", "").statusCode()).isEqualTo(204);
     }

@@ -8,6 +8,7 @@ import io.smqtt.admin.api.ApiRequest;
 import io.smqtt.admin.api.Problem;
 import io.smqtt.admin.api.Route;
 import io.smqtt.admin.api.RouteGroup;
+import io.smqtt.admin.object.LiveObject;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.ActionType;
 import io.smqtt.spi.Rules;
@@ -26,14 +27,17 @@ public final class ActionRoutes implements RouteGroup {
     private static final String TYPE = "type";
 
     private final BrokerView view;
+    private final RuleObjects objects;
 
     /**
      * Creates the routes.
      *
      * @param view the broker
+     * @param objects the rules of operators
      */
-    public ActionRoutes(BrokerView view) {
+    public ActionRoutes(BrokerView view, RuleObjects objects) {
         this.view = view;
+        this.objects = objects;
     }
 
     @Override
@@ -99,7 +103,10 @@ public final class ActionRoutes implements RouteGroup {
         if (rules == null) {
             throw Problem.notFound("this broker has no rules").exception();
         }
-        return rules.probe(LiveRule.action(request.fields()))
+        String rule = request.query("rule");
+        LiveObject<LiveRule> former = rule == null ? null : objects.kind().get(rule);
+        return rules.probe(LiveRule.action(
+                        request.fields(), former == null ? null : former.value(), LiveRule.secrets(rules)))
                 .onErrorMap(
                         ConfigurationException.class,
                         error -> Problem.badRequest(String.join("; ", error.problems()))

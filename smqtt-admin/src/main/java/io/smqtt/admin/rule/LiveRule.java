@@ -6,11 +6,14 @@ import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.object.ObjectFormat;
 import io.smqtt.config.SecretMask;
+import io.smqtt.spi.ActionType;
+import io.smqtt.spi.Rules;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,12 +124,35 @@ record LiveRule(Map<String, String> keys) {
         return new LiveRule(kept);
     }
 
-    /** Reads the keys of one action. */
-    static Map<String, String> action(JsonFields body) {
+    /**
+     * Reads the keys of one action that is tried out.
+     *
+     * @param body its keys, and its name if it is an action of a rule
+     * @param former the rule that has an action of this name, whose texts stand for masked ones; null for a new action
+     * @param secrets the keys that its type declares as secrets
+     * @throws InvalidFieldException if a masked text has no former one
+     */
+    static Map<String, String> action(JsonFields body, @Nullable LiveRule former, Set<String> secrets) {
+        String name = body.textOrNull(NAME);
+        String prefix = ACTIONS + '.' + (name == null ? "" : name) + '.';
+        Map<String, String> given = new LinkedHashMap<>();
+        body.node().properties().forEach(member -> flatten(prefix + member.getKey(), member.getValue(), given));
+        given.remove(prefix + NAME);
         Map<String, String> keys = new LinkedHashMap<>();
-        body.node().properties().forEach(member -> flatten(member.getKey(), member.getValue(), keys));
-        keys.remove(NAME);
+        new LiveRule(given)
+                .keeping(former, secrets)
+                .keys()
+                .forEach((key, text) -> keys.put(key.substring(prefix.length()), text));
         return keys;
+    }
+
+    /** The keys of all types of actions that are declared as secrets. */
+    static Set<String> secrets(Rules rules) {
+        return rules.types().stream()
+                .flatMap(type -> type.keys().stream())
+                .filter(ActionType.Key::isSecret)
+                .map(ActionType.Key::name)
+                .collect(Collectors.toSet());
     }
 
     /** Reads the body of a request: {@code sql}, {@code description}, {@code enable}, and {@code actions}, each with name, type and settings. */

@@ -14,7 +14,6 @@ import io.smqtt.admin.object.Expected;
 import io.smqtt.admin.object.LiveObject;
 import io.smqtt.admin.security.ObjectProblems;
 import io.smqtt.admin.security.Origins;
-import io.smqtt.spi.ActionType;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.spi.Rules;
 import io.smqtt.thread.AnyThread;
@@ -26,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -264,13 +262,7 @@ public final class RuleRoutes implements RouteGroup {
     /** The keys of all types that are declared as secrets. */
     private Set<String> secrets() {
         Rules rules = view.rulesHere();
-        return rules == null
-                ? Set.of()
-                : rules.types().stream()
-                        .flatMap(type -> type.keys().stream())
-                        .filter(ActionType.Key::isSecret)
-                        .map(ActionType.Key::name)
-                        .collect(Collectors.toSet());
+        return rules == null ? Set.of() : LiveRule.secrets(rules);
     }
 
     // --- changes
