@@ -345,7 +345,7 @@ const scenarios = {
     await tab.locator('[name=id]').fill('hot')
     await tab.getByRole('button', { name: 'Add action' }).click()
     await tab.locator('select[name$=":type"]').selectOption('http')
-    await tab.getByLabel('url required').fill('http://127.0.0.1:1/')
+    await tab.getByLabel('url required').fill('http://127.0.0.1:10/')
     await tab.getByRole('button', { name: 'Check connection' }).click()
     await tab.getByRole('alert').filter({ hasText: 'Connection refused' }).waitFor()
     await tab.locator('select[name$=":type"]').selectOption('republish')

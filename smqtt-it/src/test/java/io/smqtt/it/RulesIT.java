@@ -281,12 +281,12 @@ class RulesIT {
         assertThat(send("POST", api + "/actions_probe", "{\"type\": \"republish\", \"topic\": \"x\"}")
                         .statusCode())
                 .isEqualTo(204);
-        assertThat(send("POST", api + "/actions_probe", "{\"type\": \"http\", \"url\": \"http://127.0.0.1:1/\"}")
+        assertThat(send("POST", api + "/actions_probe", "{\"type\": \"http\", \"url\": \"http://127.0.0.1:10/\"}")
                         .body())
                 .contains("TEST_FAILED", "Connection refused");
         String secret =
                 "{\"sql\": \"SELECT * FROM \\\"secret\\\"\", \"actions\": [{\"name\": \"hook\", \"type\": \"http\","
-                        + " \"url\": \"http://127.0.0.1:1/\", \"headers\": {\"authorization\": \"%s\"}}]}";
+                        + " \"url\": \"http://127.0.0.1:10/\", \"headers\": {\"authorization\": \"%s\"}}]}";
         assertThat(send("PUT", api + "/rules/other", secret.formatted("***")).statusCode())
                 .isEqualTo(400);
         assertThat(send(
@@ -300,7 +300,7 @@ class RulesIT {
         assertThat(send("GET", api + "/rules/other", "").body())
                 .contains("\"headers.authorization\":\"***\"")
                 .doesNotContain("Bearer");
-        String action = "{\"name\": \"hook\", \"type\": \"http\", \"url\": \"http://127.0.0.1:1/\","
+        String action = "{\"name\": \"hook\", \"type\": \"http\", \"url\": \"http://127.0.0.1:10/\","
                 + " \"headers\": {\"authorization\": \"***\"}}";
         assertThat(send("POST", api + "/actions_probe", action).body()).contains("must be given, its mask stands");
         assertThat(send("POST", api + "/actions_probe?rule=other", action).body())

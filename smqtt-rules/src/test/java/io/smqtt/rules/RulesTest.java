@@ -232,7 +232,7 @@ class RulesTest {
     void actionIsProbedBeforeThereIsARule() {
         assertThat(module.probe(Map.of("type", "republish", "topic", "x")).block())
                 .isEmpty();
-        assertThat(module.probe(Map.of("type", "http", "url", "http://127.0.0.1:1/", "timeout", "5s"))
+        assertThat(module.probe(Map.of("type", "http", "url", "http://127.0.0.1:10/", "timeout", "5s"))
                         .block())
                 .contains("Connection refused");
         assertThatThrownBy(() ->
