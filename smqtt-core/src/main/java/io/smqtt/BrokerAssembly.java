@@ -111,6 +111,9 @@ final class BrokerAssembly {
             MessageEvents messages = new MessageEvents();
             observers.add(messages);
             features.add(messages);
+            AuthEvents decisions = new AuthEvents(loops.values());
+            observers.add(decisions);
+            features.add(decisions);
         }
         if (config.mqtt().sparkplugAware()) {
             features.add(new BirthCertificates());

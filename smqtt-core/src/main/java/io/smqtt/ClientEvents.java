@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.ExclusiveSubscription;
 import io.smqtt.routing.Matches;
-import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
@@ -23,7 +20,6 @@ import io.smqtt.topic.TopicName;
 import io.smqtt.transport.ListenerStatus;
 import java.net.InetSocketAddress;
 import java.util.Locale;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,11 +29,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientEvents implements CoreFeature, LifecycleObserver {
 
-    private static final String ALONE = "smqtt";
+    /** The name of a node without a cluster. */
+    static final String ALONE = "smqtt";
+
     private static final String CLIENT = "client";
     private static final String CONNACK = "connack";
     private static final String SUBSCRIBED = "subscribed";
 
+    private final EventOutlet outlet = new EventOutlet();
     private volatile @Nullable BrokerParts core;
     private volatile String node = ALONE;
 
@@ -136,21 +135,26 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
                 .put("ts", System.currentTimeMillis());
     }
 
-    private static JsonText network(
+    /** Who and where a client is. */
+    static JsonText network(
             BrokerParts running,
             @Nullable String clientId,
             @Nullable String userName,
             InetSocketAddress address,
             String listener) {
-        String ip = address.getAddress() == null
-                ? address.getHostString()
-                : address.getAddress().getHostAddress();
+        String ip = ip(address);
         return new JsonText()
                 .put("clientid", clientId)
                 .put("username", userName)
                 .put("ipaddress", ip)
                 .put("peername", ip + ':' + address.getPort())
                 .put("sockport", port(running, listener));
+    }
+
+    static String ip(InetSocketAddress address) {
+        return address.getAddress() == null
+                ? address.getHostString()
+                : address.getAddress().getHostAddress();
     }
 
     private static int port(BrokerParts running, String listener) {
@@ -161,7 +165,8 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
                 .orElse(0);
     }
 
-    private static String reason(ReasonCode reason) {
+    /** The name of a reason in events. */
+    static String reason(ReasonCode reason) {
         return switch (reason) {
             case SUCCESS -> "normal";
             case SESSION_TAKEN_OVER -> "takenover";
@@ -210,8 +215,8 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
         TopicName all = TopicName.of("$events/" + kind + '/' + event);
         TopicName own = clientId == null ? null : own(clientId, event);
         Matches matches = new Matches();
-        boolean toAll = isAwaited(running, all, matches);
-        boolean toOwn = own != null && isAwaited(running, own, matches);
+        boolean toAll = EventOutlet.isAwaited(running, all, matches);
+        boolean toOwn = own != null && EventOutlet.isAwaited(running, own, matches);
         if (!toAll && !toOwn) {
             return;
         }
@@ -221,10 +226,10 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
                 .put("timestamp", System.currentTimeMillis())
                 .toString();
         if (own != null && toOwn) {
-            publish(running, own, payload);
+            outlet.publish(running, own, () -> payload);
         }
         if (toAll) {
-            publish(running, all, payload);
+            outlet.publish(running, all, () -> payload);
         }
     }
 
@@ -237,26 +242,6 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
             return TopicName.of("$SYS/brokers/" + node + "/clients/" + clientId + '/' + event);
         } catch (InvalidTopicException e) { // a wildcard, or too long
             return null;
-        }
-    }
-
-    private static boolean isAwaited(BrokerParts running, TopicName topic, Matches matches) {
-        running.router().index().match(topic, matches);
-        return matches.size() + matches.sharedSize() > 0;
-    }
-
-    private static void publish(BrokerParts running, TopicName topic, String payload) {
-        RoutingLoop loop = running.router().loops().get(0);
-        try {
-            loop.executor().execute(() -> {
-                ApplicationMessage message = ApplicationMessage.builder(topic.value())
-                        .payload(payload)
-                        .build()
-                        .accepted(loop.nextMessageId(), running.ticker().nanoTime(), null);
-                running.router().route(loop, message, RouteTicket.NONE);
-            });
-        } catch (RejectedExecutionException e) {
-            return; // the broker has stopped
         }
     }
 }

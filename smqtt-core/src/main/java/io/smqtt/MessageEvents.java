@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.routing.Matches;
-import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.thread.AnyThread;
@@ -14,12 +10,9 @@ import io.smqtt.trace.TraceEvent;
 import io.smqtt.trace.TraceEvent.Kind;
 import io.smqtt.trace.TraceSubject;
 import java.nio.charset.StandardCharsets;
-import java.util.EnumSet;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,15 +27,13 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageEvents.class);
     private static final TraceSubject ALL_MESSAGES = new TraceSubject.OfTopic(TopicFilter.of("#"));
-    private static final int LOOK_SECONDS = 1;
     private static final int PAYLOAD_BYTES = 4_096;
 
-    /** Events that may wait for the event loop; further ones are left out. */
-    private static final int MAX_WAITING = 10_000;
-
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final EventOutlet outlet = new EventOutlet();
+    private final AwaitedTopics topics = new AwaitedTopics(
+            Arrays.stream(Event.values()).map(event -> event.topic).toList(), this::await);
     private volatile @Nullable BrokerParts core;
-    private volatile Set<Event> wanted = Set.of();
+    private volatile Set<TopicName> wanted = Set.of();
 
     // of the first event loop
     private @Nullable Disposable trace;
@@ -71,71 +62,39 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
     @Override
     public void start(BrokerParts parts, @Nullable Supplier<ClusterStatus> cluster) {
         core = parts;
-        execute(parts, () -> look(parts));
-        loop(parts).executor().scheduleWithFixedDelay(() -> look(parts), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+        topics.start(parts);
     }
 
     @Override
     public void stop() {
-        core = null;
+        topics.stop();
     }
 
-    /** Looks at once whether somebody listens; later changes, and subscribers of other nodes, are noticed within a second. */
     @Override
     @AnyThread
     public void subscribed(String clientId, String filter, boolean isNew) {
-        BrokerParts running = core;
-        if (running != null && isNew && (filter.startsWith("$events/") || filter.startsWith("$share/"))) {
-            execute(running, () -> look(running));
-        }
-    }
-
-    private static RoutingLoop loop(BrokerParts running) {
-        return running.router().loops().get(0);
-    }
-
-    private static boolean execute(BrokerParts running, Runnable task) {
-        try {
-            loop(running).executor().execute(task);
-            return true;
-        } catch (RejectedExecutionException e) {
-            return false; // the broker has stopped
-        }
+        topics.subscribed(filter, isNew);
     }
 
     /** Starts the trace with the first subscriber, and ends it without one. */
-    private void look(BrokerParts running) {
-        Matches matches = new Matches();
-        Set<Event> awaited = EnumSet.noneOf(Event.class);
-        for (Event event : Event.values()) {
-            if (isAwaited(running, event.topic, matches)) {
-                awaited.add(event);
-            }
-        }
-        wanted = Set.copyOf(awaited);
-        boolean isWanted = core != null && !awaited.isEmpty();
+    private void await(Set<TopicName> awaited) {
+        BrokerParts running = core;
+        wanted = awaited;
         Disposable present = trace;
-        if (!isWanted && present != null) {
+        if (awaited.isEmpty() && present != null) {
             trace = null;
             present.dispose();
-        } else if (isWanted && present == null && !isStarting) {
+        } else if (running != null && !awaited.isEmpty() && present == null && !isStarting) {
             isStarting = true;
             running.traces()
                     .start(ALL_MESSAGES, PAYLOAD_BYTES, event -> traced(running, event))
                     .subscribe(
-                            begun -> execute(running, () -> {
+                            begun -> EventOutlet.execute(running, () -> {
                                 isStarting = false;
                                 trace = begun;
                             }),
                             error -> LOG.debug("the broker has stopped", error));
         }
-    }
-
-    private static boolean isAwaited(BrokerParts running, TopicName topic, Matches matches) {
-        running.router().index().match(topic, matches);
-        boolean found = matches.size() + matches.sharedSize() > 0;
-        matches.clear();
-        return found;
     }
 
     private void traced(BrokerParts running, TraceEvent event) {
@@ -166,25 +125,8 @@ final class MessageEvents implements CoreFeature, LifecycleObserver {
     }
 
     private void publish(BrokerParts running, Event kind, TraceEvent event, @Nullable String reason) {
-        if (!wanted.contains(kind)) {
-            return;
-        }
-        if (waiting.incrementAndGet() > MAX_WAITING) {
-            waiting.decrementAndGet();
-            running.observer().eventLeftOut();
-            return;
-        }
-        boolean accepted = execute(running, () -> {
-            waiting.decrementAndGet();
-            RoutingLoop loop = loop(running);
-            ApplicationMessage message = ApplicationMessage.builder(kind.topic.value())
-                    .payload(payload(kind.text, event, reason))
-                    .build()
-                    .accepted(loop.nextMessageId(), running.ticker().nanoTime(), null);
-            running.router().route(loop, message, RouteTicket.NONE);
-        });
-        if (!accepted) {
-            waiting.decrementAndGet();
+        if (wanted.contains(kind.topic)) {
+            outlet.publish(running, kind.topic, () -> payload(kind.text, event, reason));
         }
     }
 

@@ -21,7 +21,7 @@ import java.time.Duration;
  * @param validatePayloadFormat whether a payload is checked that its Payload Format Indicator declares as UTF-8
  * @param exclusiveSubscriptions whether clients may have exclusive subscriptions, to {@code $exclusive/FILTER}; otherwise such a
  *     filter is one like any other
- * @param eventMessages whether connects, disconnects and subscriptions of clients, and deliveries and drops of messages, are published, to
+ * @param eventMessages whether connects, disconnects, subscriptions and access decisions of clients, and deliveries and drops of messages, are published, to
  *     {@code $SYS/brokers/NODE/clients/CLIENTID/…} and {@code $events/…}
  * @param sparkplugAware whether birth certificates of Sparkplug are retained under {@code $sparkplug/certificates/}
  * @param sharedStrategy how the member of a shared subscription is chosen that gets a message

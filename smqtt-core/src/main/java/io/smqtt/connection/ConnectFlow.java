@@ -212,6 +212,7 @@ public final class ConnectFlow {
     }
 
     private void authenticated(Connection connection, ConnectPacket packet, String clientId, Authentication answer) {
+        DecisionReport.authenticated(connection, clientId, packet.userName(), answer);
         if (answer instanceof Authentication.Accepted accepted) {
             accepted(connection, packet, clientId, accepted, null);
         } else if (answer instanceof Authentication.Refused refused) {
@@ -323,6 +324,9 @@ public final class ConnectFlow {
                         will.message().qos(),
                         will.message().retain());
         Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
+            if (will != null) {
+                DecisionReport.publish(connection, will.message(), decision, false);
+            }
             if (decision == AccessDecision.ALLOW) {
                 claimWhenStorable(connection, opening);
             } else {

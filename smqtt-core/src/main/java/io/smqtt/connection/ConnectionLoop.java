@@ -49,6 +49,7 @@ public final class ConnectionLoop implements TracedLoop {
     private int dirtyCount;
     private boolean overloaded;
     private @Nullable RunningTraces traces;
+    private @Nullable DecisionListener decisions;
     private boolean storeOverloaded;
     private @Nullable ApplicationMessage sharedMessage;
     private @Nullable ByteBuf sharedPayload;
@@ -107,6 +108,22 @@ public final class ConnectionLoop implements TracedLoop {
     @Nullable
     RunningTraces traces() {
         return traces;
+    }
+
+    /**
+     * Sets who is notified of decisions on clients of this event loop.
+     *
+     * @param listener the listener from now on; null while nobody awaits them
+     */
+    @OnEventLoop
+    public void decisions(@Nullable DecisionListener listener) {
+        decisions = listener;
+    }
+
+    /** Who is notified of decisions; null if nobody awaits them. */
+    @Nullable
+    DecisionListener decisions() {
+        return decisions;
     }
 
     /** Starts the overload check. */

@@ -47,6 +47,11 @@ public final class EnhancedFlow {
         String method = Objects.requireNonNull(packet.authenticationMethod());
         EnhancedAuthenticator authenticator = methods.get(method);
         if (authenticator == null) { // [MQTT-4.12.0-1]
+            DecisionReport.authenticated(
+                    connection,
+                    request.clientId(),
+                    request.userName(),
+                    new Authentication.Refused(ReasonCode.BAD_AUTHENTICATION_METHOD));
             disconnector.refuse(connection, ReasonCode.BAD_AUTHENTICATION_METHOD, null);
             return;
         }
@@ -109,6 +114,12 @@ public final class EnhancedFlow {
             } else if (step instanceof Step.Success success) {
                 succeeded(connection, state, success, connect);
             } else if (step instanceof Step.Failure failure) { // [MQTT-4.12.0-4] [MQTT-4.12.1-2]
+                ConnectPacket packet = state.connect();
+                DecisionReport.authenticated(
+                        connection,
+                        state.clientId(),
+                        packet == null ? connection.client().userName() : packet.userName(),
+                        new Authentication.Refused(failure.reason()));
                 disconnector.disconnect(connection, failure.reason(), null);
             }
         });
@@ -117,13 +128,11 @@ public final class EnhancedFlow {
     private void succeeded(Connection connection, Authenticating state, Step.Success success, ConnectFlow connect) {
         connection.authenticating(new Authenticating(state.method(), null, null, state.clientId()));
         ConnectPacket packet = state.connect();
+        Authentication.Accepted accepted =
+                new Authentication.Accepted(success.userName(), success.roles(), success.grants());
+        DecisionReport.authenticated(connection, state.clientId(), null, accepted);
         if (packet != null) {
-            connect.accepted(
-                    connection,
-                    packet,
-                    state.clientId(),
-                    new Authentication.Accepted(success.userName(), success.roles(), success.grants()),
-                    success.data());
+            connect.accepted(connection, packet, state.clientId(), accepted, success.data());
             return;
         }
         ClientIdentity old = connection.client();

@@ -161,6 +161,7 @@ public final class PublishFlow {
         }
         long generation = authorizer.generation();
         if (connection.isAllowed(topic, qos, packet.retain(), generation)) {
+            DecisionReport.publish(connection, message, AccessDecision.ALLOW, true);
             intercept(connection, packetId, message.qos(), message, delay, 0);
             return;
         }
@@ -245,6 +246,7 @@ public final class PublishFlow {
             long delay,
             AccessDecision decision,
             long generation) {
+        DecisionReport.publish(connection, message, decision, false);
         if (decision == AccessDecision.ALLOW) {
             connection.allowed(message.topic(), message.qos(), message.retain(), generation);
             intercept(connection, packetId, message.qos(), message, delay, 0);

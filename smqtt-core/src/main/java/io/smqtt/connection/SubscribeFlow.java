@@ -331,6 +331,9 @@ public final class SubscribeFlow {
                         : decisions.get(i).reasonString();
             }
             SubscribeRequest request = wish.request;
+            if (request != null && i < decisions.size()) {
+                DecisionReport.subscribe(connection, request.filter(), request.maximumQos(), decisions.get(i));
+            }
             Subscription before = request == null || !session.isStored()
                     ? null
                     : session.subscriptions().get(request.filter(), request.shareName());

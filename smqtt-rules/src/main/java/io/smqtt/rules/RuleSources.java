@@ -23,6 +23,8 @@ final class RuleSources {
             "client/connected",
             "client/disconnected",
             "client/connack",
+            "auth/check_authn_complete",
+            "auth/check_authz_complete",
             "session/subscribed",
             "session/unsubscribed",
             "message/delivered",
@@ -58,12 +60,14 @@ final class RuleSources {
         }
     }
 
-    /** EMQX writes {@code $events/client_connected} and {@code $events/client/connected}, and {@code $events/delivery_dropped} without its kind. */
+    /** EMQX writes {@code $events/client_connected} and {@code $events/client/connected}; some former names have another kind, or none. */
     private static String event(String source) {
         String name = source.substring(EVENTS.length());
-        String levels = name.equals("delivery_dropped")
-                ? "message/delivery_dropped"
-                : name.indexOf('/') < 0 ? name.replaceFirst("_", "/") : name;
+        String levels = switch (name) {
+            case "delivery_dropped" -> "message/delivery_dropped";
+            case "client_check_authn_complete", "client_check_authz_complete" -> name.replaceFirst("client_", "auth/");
+            default -> name.indexOf('/') < 0 ? name.replaceFirst("_", "/") : name;
+        };
         if (!KNOWN.contains(levels)) {
             throw new IllegalArgumentException("has an event in FROM that this broker does not publish: " + source
                     + "; it has " + EVENTS + String.join(", " + EVENTS, KNOWN));

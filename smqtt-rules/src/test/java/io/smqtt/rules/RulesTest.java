@@ -102,6 +102,12 @@ class RulesTest {
                                 "SELECT clientid, from_clientid, qos FROM \"$events/message_acked\" WHERE topic = 'to-ack'")
                         .actions(Map.of("out", action("republish", "topic", "acks")))
                         .build());
+        rules.put(
+                "decided",
+                RuleConfig.builder(
+                                "SELECT clientid, action, topic, result FROM \"$events/client_check_authz_complete\" WHERE clientid = 'decided'")
+                        .actions(Map.of("out", action("republish", "topic", "decisions")))
+                        .build());
         return rules;
     }
 
@@ -195,7 +201,12 @@ class RulesTest {
         assertThat(module.status())
                 .extracting(RuleStatus::name, rule -> rule.actions().size())
                 .containsExactly(
-                        tuple("hot", 2), tuple("circle", 1), tuple("wrong", 1), tuple("events", 1), tuple("acked", 1));
+                        tuple("hot", 2),
+                        tuple("circle", 1),
+                        tuple("wrong", 1),
+                        tuple("events", 1),
+                        tuple("acked", 1),
+                        tuple("decided", 1));
         assertThat(module.probe("hot", "log").block()).isEmpty();
         assertThat(module.probe("hot", "none").block()).isNull();
     }
@@ -339,6 +350,22 @@ class RulesTest {
                                 return counts("acked", "out").matched.sum() > 0;
                             });
             watcher.expectPublish("acks", "{\"clientid\":\"subscriber\",\"from_clientid\":\"publisher\",\"qos\":1}");
+        }
+    }
+
+    @Test
+    void decisionsOnClientsAreSources() {
+        try (RawClient watcher = broker.client(V5, "watcher");
+                RawClient client = broker.client(V5, "decided")) {
+            watcher.subscribe("decisions", 0);
+            await().until(
+                            () -> { // the first ones may come before the broker knows that somebody listens
+                                client.publish("to-decide", "x", 1);
+                                return counts("decided", "out").matched.sum() > 0;
+                            });
+            watcher.expectPublish(
+                    "decisions",
+                    "{\"clientid\":\"decided\",\"action\":\"publish\",\"topic\":\"to-decide\",\"result\":\"allow\"}");
         }
     }
 
