@@ -2,7 +2,6 @@
 package io.smqtt.config;
 
 import com.google.re2j.Pattern;
-import com.google.re2j.PatternSyntaxException;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -33,6 +32,9 @@ public record TopicRewriteConfig(
 
     /** The highest group that a name can have. */
     private static final int MAX_GROUPS = 9;
+
+    /** The steps of an expression, at most, for each character of a topic. */
+    private static final int MAX_STEPS = 2_000;
 
     /** Which topics a rule is for. */
     public enum Action {
@@ -83,9 +85,9 @@ public record TopicRewriteConfig(
 
     private static Pattern pattern(String text) {
         try {
-            return Pattern.compile(text);
-        } catch (PatternSyntaxException e) {
-            throw new ConfigurationException(BLOCK + "re", "is no regular expression: " + e.getMessage());
+            return LinearPattern.compile(text, MAX_STEPS);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigurationException(BLOCK + "re", String.valueOf(e.getMessage()));
         }
     }
 

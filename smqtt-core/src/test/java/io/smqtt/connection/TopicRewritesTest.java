@@ -209,6 +209,7 @@ class TopicRewritesTest {
         "a/#/b, x, y, source-topic",
         "$share/g/a, x, y, source-topic",
         "a, (x, y, re",
+        "a, ((x{900}){900}){900}, y, re",
         "a, x, y/$1, dest-topic",
         "a, x, y/${host}, dest-topic",
         "a, x, y/#, dest-topic",

@@ -5,10 +5,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.re2j.Pattern;
-import com.google.re2j.PatternSyntaxException;
 import io.smqtt.access.AddressRange;
 import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
+import io.smqtt.config.LinearPattern;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * read makes the whole list unusable: half of a list could allow what the other half denies.
  */
 public final class AccessRules {
+
+    /** The steps of a regular expression, at most. */
+    private static final int MAX_STEPS = 5_000;
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LITERAL = "eq ";
@@ -239,9 +242,13 @@ public final class AccessRules {
 
     private static @Nullable Pattern pattern(@Nullable String regex) {
         try {
-            return regex == null ? null : Pattern.compile(regex);
-        } catch (PatternSyntaxException e) {
-            throw new IllegalArgumentException("has a regular expression that RE2 does not accept");
+            return regex == null ? null : LinearPattern.compile(regex, MAX_STEPS);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    e.getCause() == null
+                            ? "has a regular expression that " + e.getMessage()
+                            : "has a regular expression that RE2 does not accept",
+                    e);
         }
     }
 

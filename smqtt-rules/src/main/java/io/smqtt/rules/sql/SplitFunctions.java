@@ -4,6 +4,7 @@ package io.smqtt.rules.sql;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.smqtt.config.LinearPattern;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class SplitFunctions {
 
     private static final int LONGEST_PATTERN = 1_000;
-    private static final int MOST_REPEATS = 5_000;
-    private static final Pattern REPEAT = Pattern.compile("(\\)?)\\{(\\d+)(?:,(\\d*))?\\}");
+    private static final int MOST_STEPS = 5_000;
 
     private SplitFunctions() {}
 
@@ -177,30 +177,13 @@ final class SplitFunctions {
         if (expression.length() > LONGEST_PATTERN) {
             throw new RuleFailure("a regular expression has more than " + LONGEST_PATTERN + " characters");
         }
-        checkRepeats(expression);
         try {
-            return Pattern.compile(expression);
-        } catch (PatternSyntaxException e) {
-            throw new RuleFailure("not a regular expression: " + e.getDescription());
-        }
-    }
-
-    /** Counted repeats are copies, and repeats of groups multiply. */
-    private static void checkRepeats(String expression) {
-        Matcher repeats = REPEAT.matcher(expression);
-        double sum = 1;
-        double product = 1;
-        boolean nested = false;
-        while (repeats.find()) {
-            String most = repeats.group(3);
-            String count = most == null || most.isEmpty() ? repeats.group(2) : most;
-            double times = count.length() > 6 ? 1e6 : Math.max(1, Integer.parseInt(count));
-            sum += times;
-            product *= times;
-            nested |= !repeats.group(1).isEmpty();
-        }
-        if ((nested ? product : sum) > MOST_REPEATS) {
-            throw new RuleFailure("a regular expression repeats its parts more than " + MOST_REPEATS + " times");
+            return LinearPattern.compile(expression, MOST_STEPS);
+        } catch (IllegalArgumentException e) {
+            throw new RuleFailure(
+                    e.getCause() instanceof PatternSyntaxException syntax
+                            ? "not a regular expression: " + syntax.getDescription()
+                            : "a regular expression " + e.getMessage());
         }
     }
 

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.re2j.Pattern;
-import com.google.re2j.PatternSyntaxException;
 import com.networknt.schema.FailFastAssertionException;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaException;
@@ -14,6 +13,7 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
 import com.networknt.schema.regex.RegularExpression;
+import io.smqtt.config.LinearPattern;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +27,7 @@ import java.util.Locale;
 final class SchemaText {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final int MAX_STEPS = 20_000;
 
     private SchemaText() {}
 
@@ -53,7 +54,7 @@ final class SchemaText {
             throw new IllegalArgumentException("no JSON Schema that can be used: " + e.getMessage(), e);
         }
         if (!refusedPatterns.isEmpty()) {
-            throw new IllegalArgumentException("the pattern is not of RE2: " + refusedPatterns.get(0));
+            throw new IllegalArgumentException("the pattern is not of RE2, or too large: " + refusedPatterns.get(0));
         }
         return schema;
     }
@@ -87,9 +88,9 @@ final class SchemaText {
 
     private static RegularExpression expression(String pattern, List<String> refused) {
         try {
-            Pattern compiled = Pattern.compile(pattern);
+            Pattern compiled = LinearPattern.compile(pattern, MAX_STEPS);
             return text -> compiled.matcher(text).find();
-        } catch (PatternSyntaxException e) {
+        } catch (IllegalArgumentException e) {
             refused.add(pattern);
             return text -> false;
         }
