@@ -39,6 +39,13 @@ class DelayedTopicTest {
                 "$delayed/1.5/a",
                 "$delayed/4294968/a",
                 "$delayed/99999999999999999999/a",
+                "$delayed/9223372036854775808/a",
+                "$delayed/-9223372036854775808/a",
+                "$delayed/+5/a",
+                "$delayed/1e3/a",
+                "$delayed/0x10/a",
+                "$delayed/ 5/a",
+                "$delayed/\u0665/a",
                 "$delay/a"
             })
     void isRefusedWithoutADelayInRangeOrATopic(String text) {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages to $delayed/SECONDS/TOPIC. Three may wait, two of a client, and nobody may publish to "forbidden". */
 class DelayedPublishTest {
@@ -62,6 +63,44 @@ class DelayedPublishTest {
         RawClient publisher = broker.client(V5, "p");
         assertThat(reasonOf(publisher, "$delayed/1/forbidden", 1)).isEqualTo(0x87);
         assertThat(reasonOf(publisher, "$delayed/1/allowed", 2)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "$delayed/3600/$SYS/topic",
+                "$delayed/3600/$SYS/brokers/smqtt/clients/c/connected",
+                "$delayed/1/$events/client/connected",
+                "$delayed/1/$smqtt/object/user/admin"
+            })
+    void aTopicThatIsClosedToClientsIsClosedLaterToo(String topic) {
+        RawClient publisher = broker.client(V5, "p");
+        assertThat(reasonOf(publisher, topic, 1)).isEqualTo(0x87);
+        assertThat(reasonOf(publisher, topic.substring(topic.indexOf('/', 9) + 1), 2))
+                .isEqualTo(0x87);
+    }
+
+    @Test
+    void aDelayWithinADelayIsATopicLikeAnyOther() {
+        RawClient client = broker.client(V5, "c");
+        client.subscribe("$delayed/1/a", 0);
+        client.subscribe("a", 0);
+        assertThat(reasonOf(broker.client(V5, "p"), "$delayed/1/$delayed/1/a", 1))
+                .isZero();
+        broker.ticker().advance(Duration.ofMillis(1_200));
+        client.expectPublish("$delayed/1/a", "x");
+        broker.ticker().advance(Duration.ofSeconds(5));
+        client.expectNothing();
+    }
+
+    @Test
+    void aDeepTopicIsDelayedToo() {
+        String deep = "/".repeat(100) + "a";
+        RawClient client = broker.client(V5, "c");
+        client.subscribe(deep, 0);
+        assertThat(reasonOf(broker.client(V5, "p"), "$delayed/1/" + deep, 1)).isZero();
+        broker.ticker().advance(Duration.ofMillis(1_200));
+        client.expectPublish(deep, "x");
     }
 
     @Test

@@ -106,7 +106,8 @@ class SparkplugTest {
         assertThat(host.expectPublish("spBv1.0/G/NDATA/E", "data").qos()).isEqualTo(qos);
     }
 
-    // [tck-id-conformance-mqtt-will-messages]
+    // [tck-id-conformance-mqtt-will-messages] [tck-id-conformance-mqtt-aware-ndeath-timestamp]: the timestamp of the
+    // payload is not replaced
     @ParameterizedTest
     @EnumSource(names = {"MQTT_3_1_1", "MQTT_5"})
     void aDeathCertificateIsTheWill(ProtocolVersion version) {
