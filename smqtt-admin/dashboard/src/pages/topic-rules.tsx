@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topic rewrites and automatic subscriptions: each is one list, which is read and replaced as a whole.
+// Rules by topic: each kind is one list, which is read and replaced as a whole.
 import type { ComponentChildren } from 'preact'
 import { get, put } from '../api'
 import { t } from '../i18n'
@@ -24,6 +24,19 @@ interface AutoSubscription extends Rule {
   nl: number
   rap: number
   rh: number
+}
+
+interface Policy extends Rule {
+  topic: string
+  max_payload_size?: number
+  msg_expiry_interval?: number
+}
+
+interface Check extends Rule {
+  name: string
+  topics: string[]
+  checks: { type: string; schema?: string; sql?: string }[]
+  failure_action: string
 }
 
 function Rules<T extends Rule>(props: {
@@ -140,6 +153,62 @@ export function TopicRules() {
           <input name="rap" type="checkbox" />
         </Field>
         <Choice label="rh" name="rh" values={LEVELS} />
+      </Rules>
+      <Rules<Policy>
+        at="mqtt/retainer/policies"
+        title={t('retained')}
+        subject={rule => rule.topic}
+        columns={[
+          { head: t('filter'), cell: name(rule => rule.topic) },
+          { head: t('maxPayload'), cell: rule => rule.max_payload_size, number: true },
+          { head: t('expiry'), cell: rule => rule.msg_expiry_interval, number: true },
+        ]}
+        made={({ topic, size, expiry }) => ({
+          topic: topic!,
+          ...(size && { max_payload_size: +size }),
+          ...(expiry && { msg_expiry_interval: +expiry }),
+        })}
+      >
+        <Field label={t('filter')} wide>
+          <input name="topic" required />
+        </Field>
+        <Field label={t('maxPayload')}>
+          <input name="size" type="number" min="0" />
+        </Field>
+        <Field label={t('expiry')}>
+          <input name="expiry" type="number" min="0" />
+        </Field>
+      </Rules>
+      <Rules<Check>
+        at="schema_validations"
+        title={t('payloadChecks')}
+        subject={rule => rule.name}
+        columns={[
+          { head: t('name'), cell: name(rule => rule.name) },
+          { head: t('filter'), cell: name(rule => rule.topics.join(' ')) },
+          { head: 'JSON Schema, SQL', cell: name(rule => rule.checks.map(one => one.schema ?? one.sql).join(' ')) },
+          { head: t('action'), cell: rule => rule.failure_action },
+        ]}
+        made={({ name, topics, schema, sql, failure_action }) => ({
+          name: name!,
+          topics: topics!.split(' '),
+          checks: [...(schema ? [{ type: 'json', schema }] : []), ...(sql ? [{ type: 'sql', sql }] : [])],
+          failure_action: failure_action!,
+        })}
+      >
+        <Field label={t('name')}>
+          <input name="name" required />
+        </Field>
+        <Field label={t('filter')} wide>
+          <input name="topics" required />
+        </Field>
+        <Field label="JSON Schema">
+          <input name="schema" />
+        </Field>
+        <Field label="SQL" wide>
+          <input name="sql" />
+        </Field>
+        <Choice label={t('action')} name="failure_action" values={['drop', 'disconnect', 'ignore']} />
       </Rules>
     </>
   )

@@ -259,6 +259,8 @@ const scenarios = {
     for (const [name, fields, shown] of [
       ['Topic rewrites', { 'Topic filter': 'old/#', RE2: '^old/(.+)$', 'New topic': 'new/$1' }, 'old/#'],
       ['Automatic subscriptions', { 'Topic filter': 'to/${clientid}' }, 'to/${clientid}'],
+      ['Retained messages', { 'Topic filter': 'kept/#', 'Maximum payload': '10' }, 'kept/#'],
+      ['Checks of payloads', { Name: 'warm', 'Topic filter': 'rooms/#', SQL: 'SELECT * FROM "#"' }, 'rooms/#'],
     ]) {
       const rules = tab.getByRole('form', { name })
       for (const [label, text] of Object.entries(fields)) await rules.getByLabel(label).fill(text)

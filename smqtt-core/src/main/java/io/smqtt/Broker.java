@@ -158,7 +158,7 @@ public final class Broker {
                 first(BrokerModule::metrics),
                 first(BrokerModule::management),
                 first(BrokerModule::bridges),
-                first(BrokerModule::schemas),
+                first(BrokerModule::payloadChecks),
                 first(BrokerModule::rules));
         parts.overload().start();
         return Flux.fromIterable(modules)

@@ -14,10 +14,10 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Rules;
-import io.smqtt.spi.Schemas;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
@@ -172,11 +172,11 @@ public interface BrokerModule {
     }
 
     /**
-     * The schemas that checks of this module use. Asked once, before {@link #start}.
+     * The checks of payloads of this module. Asked once, before {@link #start}.
      *
-     * @return the schemas; null if it checks no payloads
+     * @return the checks; null if it checks no payloads
      */
-    default @Nullable Schemas schemas() {
+    default @Nullable PayloadChecks payloadChecks() {
         return null;
     }
 
@@ -236,7 +236,7 @@ public interface BrokerModule {
      * @param metrics the metrics and health checks of the broker; null without a module for them
      * @param management the state of the management port, for any thread at any time; null without one
      * @param bridges the bridges of this node; null without any
-     * @param schemas the schemas of checks of payloads; null without a check
+     * @param payloadChecks the checks of payloads, which may be changed; null without a module for them
      * @param rules the rules of this node; null without any
      */
     record Core(
@@ -256,6 +256,6 @@ public interface BrokerModule {
             @Nullable MetricsSource metrics,
             @Nullable Supplier<ManagementStatus> management,
             @Nullable Bridges bridges,
-            @Nullable Schemas schemas,
+            @Nullable PayloadChecks payloadChecks,
             @Nullable Rules rules) {}
 }

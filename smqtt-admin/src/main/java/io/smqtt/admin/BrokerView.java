@@ -21,7 +21,6 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.Rules;
-import io.smqtt.spi.Schemas;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -529,16 +528,6 @@ public final class BrokerView implements BrokerModule {
      */
     public @Nullable Bridges bridgesHere() {
         return core().bridges();
-    }
-
-    /**
-     * Adds, tests and removes the schemas of checks of payloads.
-     *
-     * @return the schemas of the running broker; null if it checks no payloads
-     * @throws BrokerClosedException if none runs
-     */
-    public @Nullable Schemas schemasHere() {
-        return core().schemas();
     }
 
     /**

@@ -13,8 +13,8 @@ import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
-import io.smqtt.spi.Schemas;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -87,13 +87,13 @@ final class ManagedBroker implements AutoCloseable {
      * @param status how the cluster looks, or null for none
      * @param peerQueries asks the other nodes, or null if that cannot be
      * @param bridges the bridges of this node, or null if it has none
-     * @param schemas the schemas of checks of payloads, or null if there are no checks
+     * @param payloadChecks the checks of payloads, or null if there are none
      */
     record Cluster(
             @Nullable ClusterStatus status,
             @Nullable PeerQueries peerQueries,
             @Nullable Bridges bridges,
-            @Nullable Schemas schemas)
+            @Nullable PayloadChecks payloadChecks)
             implements BrokerModule {
 
         Cluster(@Nullable ClusterStatus status) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.admin.ApiBroker.Reply;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
@@ -17,16 +18,19 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code /mqtt/topic_rewrite} and {@code /mqtt/auto_subscribe}: rules that operators change while clients are connected. */
+/** {@code /mqtt/topic_rewrite}, {@code /mqtt/auto_subscribe} and {@code /mqtt/retainer/policies}: rules that operators change while clients are connected. */
 class TopicRuleRoutesTest {
 
     private static final String REWRITES = "/mqtt/topic_rewrite";
     private static final String SUBSCRIPTIONS = "/mqtt/auto_subscribe";
+    private static final String POLICIES = "/mqtt/retainer/policies";
 
     /** The rules of the example in EMQX's manual, as its API has them. */
     private static final String MANUAL =
             "[{\"action\":\"all\",\"source_topic\":\"x/#\",\"re\":\"^x/y/(.+)$\",\"dest_topic\":\"z/y/$1\"},"
                     + "{\"action\":\"all\",\"source_topic\":\"x/y/+\",\"re\":\"^x/y/(\\\\d+)$\",\"dest_topic\":\"z/y/x/$1\"}]";
+
+    private static final int MESSAGE_EXPIRY = 0x02;
 
     @TempDir
     Path directory;
@@ -94,6 +98,33 @@ class TopicRuleRoutesTest {
     }
 
     @Test
+    void messagesAreRetainedByTheRulesOfNow() {
+        RawClient publisher = api.client("p");
+        assertThat(retain(publisher, "small/a", "12345")).isLessThan(0x80);
+
+        String small = "[{\"topic\":\"small/#\",\"max_payload_size\":4,\"msg_expiry_interval\":60}]";
+        assertThat(put(POLICIES, small).text()).isEqualTo(small);
+        assertThat(retain(publisher, "small/b", "12345")).isEqualTo(0x97);
+        assertThat(retain(publisher, "small/b", "1234")).isLessThan(0x80);
+        RawClient subscriber = api.client("s");
+        subscriber.subscribe("small/b", 0);
+        ReceivedPacket kept = subscriber.expectPublish("small/b", "1234");
+        assertThat(kept.number(MESSAGE_EXPIRY)).isBetween(1L, 60L);
+
+        assertThat(put(POLICIES, "[]").text()).isEqualTo("[]");
+        assertThat(retain(publisher, "small/b", "12345")).isLessThan(0x80);
+        put(POLICIES, "[{\"topic\":\"a\"}]");
+        assertThat(api.get(POLICIES).text())
+                .isEqualTo("[{\"topic\":\"a\",\"max_payload_size\":268435456,\"msg_expiry_interval\":0}]");
+    }
+
+    private static int retain(RawClient client, String topic, String payload) {
+        return client.send(PublishBytes.to(topic).payload(payload).retained().qos(1, 1))
+                .expect(MqttMessageType.PUBACK)
+                .reasonCode();
+    }
+
+    @Test
     void rulesAreExportedAndImported() {
         put(REWRITES, MANUAL);
         String all = "[{\"topic\":\"all\",\"qos\":2,\"nl\":1,\"rap\":1,\"rh\":2}]";
@@ -122,6 +153,9 @@ class TopicRuleRoutesTest {
                 "auto_subscribe | {\"topic\":\"a/${nobody}\"} | rule 1: the field topic ",
                 "auto_subscribe | {\"topic\":\"a\",\"qos\":3} | rule 1: the field qos must be 0 to 2",
                 "auto_subscribe | {\"topic\":\"$share/g/a\",\"nl\":1} | rule 1: the field nl is not possible",
+                "retainer/policies | {\"topic\":\"a/#/b\"} | rule 1: the field topic is no topic filter",
+                "retainer/policies | {\"topic\":\"a\",\"max_payload_size\":-1} | rule 1: the field max_payload_size must be 0 to",
+                "retainer/policies | {\"topic\":\"a\",\"msg_expiry_interval\":42949670} | rule 1: the field msg_expiry_interval must be 0 to",
             })
     void aWrongRuleIsNamedAndNothingChanges(String path, String rule, String problem) {
         Reply reply = put("/mqtt/" + path, "[" + rule + "]");

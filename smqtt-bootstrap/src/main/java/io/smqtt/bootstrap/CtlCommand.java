@@ -107,6 +107,20 @@ final class CtlCommand {
                                         new TopicMetricCommands.Reset(program),
                                         new TopicMetricCommands.Delete(program))),
                         new Group(
+                                "retained-policies",
+                                "Shows and changes the rules for retained messages of some topics.",
+                                List.of(
+                                        new RetainedPolicyCommands.Policies(program),
+                                        new RetainedPolicyCommands.Add(program),
+                                        new RetainedPolicyCommands.Delete(program))),
+                        new Group(
+                                "validations",
+                                "Shows and changes the checks of payloads.",
+                                List.of(
+                                        new ValidationCommands.Validations(program),
+                                        new ValidationCommands.Add(program),
+                                        new ValidationCommands.Delete(program))),
+                        new Group(
                                 "schemas",
                                 "Shows and changes the JSON Schemas of checks of payloads.",
                                 List.of(

@@ -50,12 +50,8 @@ final class DelayedCommands {
         }
     }
 
-    /** Shows a message. */
-    @Command(name = "show", description = "Shows a message that is published later.")
-    static final class Show extends CtlRequest {
-
-        @Option(names = "--raw", description = "Prints the bytes of the payload and nothing else.")
-        boolean raw;
+    /** A command about one message. */
+    private abstract static class One extends CtlRequest {
 
         @Parameters(index = "0", paramLabel = "NODE", description = "Is the node on which it waits.")
         String node = "";
@@ -63,13 +59,30 @@ final class DelayedCommands {
         @Parameters(index = "1", paramLabel = "ID", description = "Is the identifier of the message.")
         String id = "";
 
+        One(ProgramContext program) {
+            super(program);
+        }
+
+        /** The path of the message. */
+        final String path() {
+            return BrokerApi.path(PATH, node, id);
+        }
+    }
+
+    /** Shows a message. */
+    @Command(name = "show", description = "Shows a message that is published later.")
+    static final class Show extends One {
+
+        @Option(names = "--raw", description = "Prints the bytes of the payload and nothing else.")
+        boolean raw;
+
         Show(ProgramContext program) {
             super(program);
         }
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            JsonNode answer = api.get(BrokerApi.path(PATH, node, id));
+            JsonNode answer = api.get(path());
             byte[] payload = answer.path("payload").binaryValue();
             if (raw) {
                 program().out().write(payload == null ? new byte[0] : payload);
@@ -84,13 +97,7 @@ final class DelayedCommands {
 
     /** Cancels a message. */
     @Command(name = "delete", description = "Cancels a message that is published later.")
-    static final class Delete extends CtlRequest {
-
-        @Parameters(index = "0", paramLabel = "NODE", description = "Is the node on which it waits.")
-        String node = "";
-
-        @Parameters(index = "1", paramLabel = "ID", description = "Is the identifier of the message.")
-        String id = "";
+    static final class Delete extends One {
 
         Delete(ProgramContext program) {
             super(program);
@@ -98,7 +105,7 @@ final class DelayedCommands {
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            api.send("DELETE", BrokerApi.path(PATH, node, id), null);
+            api.send("DELETE", path(), null);
             out.done("cancelled " + id);
         }
     }

@@ -80,6 +80,12 @@ class CtlTest {
             "auto-subscriptions list",
             "auto-subscriptions add c/${clientid} --qos 1",
             "auto-subscriptions delete 1",
+            "retained-policies list",
+            "retained-policies add a/# --max-payload 1024",
+            "retained-policies delete 1",
+            "validations list",
+            "validations add v a/# --schema a",
+            "validations delete 1",
             "topic-metrics list",
             "topic-metrics show a/b",
             "topic-metrics add a/#",
@@ -333,6 +339,37 @@ class CtlTest {
         assertThat(asked.subList(before, asked.size())).allMatch(request -> request.startsWith("GET "));
         assertThat(err.toString(StandardCharsets.UTF_8))
                 .contains("number 1 is in the configuration file", "there is no number 3");
+    }
+
+    @Test
+    void rulesForRetainedMessagesAndChecksOfPayloadsAreAddedAsTheApiHasThem() {
+        answers.put("/mqtt/retainer/policies", "[]");
+        ctl("retained-policies add a/# --max-payload 1024 --expiry 60");
+        assertThat(asked)
+                .last()
+                .isEqualTo(
+                        "PUT /mqtt/retainer/policies [{\"topic\":\"a/#\",\"msg_expiry_interval\":60,\"max_payload_size\":1024}]");
+
+        answers.put("/schema_validations", "[]");
+        ctl("validations add v a/# b --schema s --schema t --any --on-failure disconnect --redirect wrong");
+        assertThat(asked)
+                .last()
+                .isEqualTo(
+                        "PUT /schema_validations [{\"name\":\"v\",\"topics\":[\"a/#\",\"b\"],\"checks\":[{\"type\":\"json\",\"schema\":\"s\"},"
+                                + "{\"type\":\"json\",\"schema\":\"t\"}],\"strategy\":\"any_pass\",\"failure_action\":\"disconnect\",\"redirect_topic\":\"wrong\"}]");
+
+        String fixed =
+                "{\"name\":\"f\",\"topics\":[\"a/#\",\"b\"],\"checks\":[{\"type\":\"json\",\"schema\":\"s\"},{\"type\":\"sql\",\"sql\":\"X\"}],"
+                        + "\"strategy\":\"all_pass\",\"failure_action\":\"drop\",\"redirect_topic\":\"\"";
+        answers.put(
+                "/schema_validations", "[" + fixed + ",\"read_only\":true}," + fixed.replace("\"f\"", "\"g\"") + "}]");
+        assertThat(output()).isEqualTo("added as number 0\n".repeat(2));
+        ctl("validations list");
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .containsExactly(
+                        "NUMBER NAME TOPICS CHECKS STRATEGY ON FAILURE REDIRECT FILE",
+                        "1 f a/# b s sql all_pass drop - f",
+                        "2 g a/# b s sql all_pass drop - -");
     }
 
     @Test

@@ -80,6 +80,25 @@ public final class Interceptors {
         return publish.size();
     }
 
+    /** The first interceptor that a message is handed to: number 0, or none, which is {@link #ofPublish}, while all are idle. */
+    int firstOfPublish() {
+        for (int i = 0; i < publish.size(); i++) {
+            if (!isIdle(publish.get(i))) {
+                return 0;
+            }
+        }
+        return publish.size();
+    }
+
+    private static boolean isIdle(PublishInterceptor interceptor) {
+        try {
+            return interceptor.isIdle();
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
+            LOG.trace("asked as one that is not idle", e);
+            return false;
+        }
+    }
+
     /** The answer of one interceptor of messages; an error if it has none. */
     Mono<Interception<ApplicationMessage>> publish(int index, Connection connection, ApplicationMessage message) {
         try {

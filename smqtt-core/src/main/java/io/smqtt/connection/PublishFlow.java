@@ -139,16 +139,22 @@ public final class PublishFlow {
                 return;
             }
         }
-        Payload payload = interceptorCount == 0 && !packet.retain() ? packet.payloadInPlace() : packet.payload();
+        int first = interceptors.firstOfPublish();
+        Payload payload = first == interceptorCount && !packet.retain() ? packet.payloadInPlace() : packet.payload();
         try {
-            onPublish(connection, packet, message(connection, packet, topic, payload), delay);
+            onPublish(connection, packet, message(connection, packet, topic, payload, first), delay, first);
         } finally {
             payload.release();
         }
     }
 
-    /** Continues with the message of a packet. Its payload is released when this method returns. */
-    private void onPublish(Connection connection, PublishPacket packet, ApplicationMessage message, long delay) {
+    /**
+     * Continues with the message of a packet. Its payload is released when this method returns.
+     *
+     * @param first the first interceptor that gets the message: if it is none, the payload may be in a network buffer
+     */
+    private void onPublish(
+            Connection connection, PublishPacket packet, ApplicationMessage message, long delay, int first) {
         QoS qos = packet.qos();
         TopicName topic = message.topic();
         int packetId = packet.packetId();
@@ -162,21 +168,21 @@ public final class PublishFlow {
         long generation = authorizer.generation();
         if (connection.isAllowed(topic, qos, packet.retain(), generation)) {
             DecisionReport.publish(connection, message, AccessDecision.ALLOW, true);
-            intercept(connection, packetId, message.qos(), message, delay, 0);
+            intercept(connection, packetId, message.qos(), message, delay, first);
             return;
         }
         Mono<AccessDecision> answer =
                 authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value(), qos, packet.retain());
         AccessDecision decision = Answers.atHand(answer);
         if (decision != null) {
-            authorized(connection, packetId, message, delay, decision, generation);
+            authorized(connection, packetId, message, delay, first, decision, generation);
         } else {
             ApplicationMessage kept = message.onHeap();
             Answers.await(
                     connection,
                     answer,
                     AccessDecision.DENY,
-                    late -> authorized(connection, packetId, kept, delay, late, generation));
+                    late -> authorized(connection, packetId, kept, delay, first, late, generation));
         }
     }
 
@@ -189,7 +195,8 @@ public final class PublishFlow {
         return last.rewritten();
     }
 
-    private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic, Payload payload) {
+    private ApplicationMessage message(
+            Connection connection, PublishPacket packet, TopicName topic, Payload payload, int first) {
         RoutingLoop loop = connection.loop().routing();
         ApplicationMessage message = new ApplicationMessage(
                 loop.nextMessageId(),
@@ -199,7 +206,7 @@ public final class PublishFlow {
                 packet.retain(),
                 packet.properties(),
                 packet.expiryIntervalSeconds(),
-                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER && interceptorCount == 0
+                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER && first == interceptorCount
                         ? 0
                         : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
@@ -244,12 +251,13 @@ public final class PublishFlow {
             int packetId,
             ApplicationMessage message,
             long delay,
+            int first,
             AccessDecision decision,
             long generation) {
         DecisionReport.publish(connection, message, decision, false);
         if (decision == AccessDecision.ALLOW) {
             connection.allowed(message.topic(), message.qos(), message.retain(), generation);
-            intercept(connection, packetId, message.qos(), message, delay, 0);
+            intercept(connection, packetId, message.qos(), message, delay, first);
         } else {
             connection.denied("publish", message.topic().value(), decision.reasonString());
             acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED, decision.reasonString());

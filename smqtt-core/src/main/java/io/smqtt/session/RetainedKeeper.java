@@ -34,7 +34,7 @@ public final class RetainedKeeper {
     /** Set before the store is read; null without a cluster. */
     private @Nullable RetainedVersions versions;
 
-    /** Set before clients connect; null without rules. */
+    /** Null without rules. */
     private volatile @Nullable RetainedPolicies policies;
 
     /** Whether the store has messages that are not in memory, because the limits were lowered. */
@@ -98,7 +98,7 @@ public final class RetainedKeeper {
     }
 
     /**
-     * Sets rules for messages of some topics. Before clients connect.
+     * Replaces the rules for messages of some topics, for those that are retained from now on. Any thread.
      *
      * @param rules the first one that fits decides
      * @param ticker the broker's monotonic clock

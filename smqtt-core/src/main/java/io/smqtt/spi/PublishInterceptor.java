@@ -38,4 +38,14 @@ public non-sealed interface PublishInterceptor extends Interceptor {
      * @return exactly one answer
      */
     Mono<Interception<ApplicationMessage>> intercept(ClientIdentity client, ApplicationMessage message);
+
+    /**
+     * Whether this interceptor would forward all messages as they are. While all interceptors are idle, no message is handed to them, and payloads stay in the
+     * network buffers. Read for each message, on all event loops: must return at once. A change is in force for the messages that are received after it.
+     *
+     * @return false unless overridden
+     */
+    default boolean isIdle() {
+        return false;
+    }
 }

@@ -31,7 +31,7 @@ class CorePackagesTest {
             Map.entry("bytes", Set.of("thread", "message", "topic")),
             Map.entry("codec", Set.of("thread", "message", "topic")),
             Map.entry("config", Set.of("thread", "message", "topic")),
-            Map.entry("spi", Set.of("thread", "message", "topic")),
+            Map.entry("spi", Set.of("thread", "config", "message", "topic")),
             Map.entry("overload", Set.of("thread", "config", "spi")),
             Map.entry("access", Set.of("thread", "log", "config", "spi", "message", "topic")),
             Map.entry("trace", Set.of("thread", "spi", "message", "topic")),

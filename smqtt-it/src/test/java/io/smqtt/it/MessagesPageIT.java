@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -86,12 +87,13 @@ class MessagesPageIT {
     @Test
     void messagesAreDelayedAsTheTableSays() {
         List<List<String>> rows = page.table("Delayed publish");
-        assertThat(rows).hasSize(3);
+        assertThat(rows).hasSize(4);
         try (RawClient publisher = client("p")) {
             for (List<String> row : rows.subList(0, 2)) {
                 assertThat(reasonOf(publisher, row.get(0), 1)).as(row.get(0)).isLessThan(0x80);
             }
-            for (String topic : rows.get(2).get(0).split("`, `|`, or a delay")) {
+            assertThat(reasonOf(publisher, rows.get(2).get(0), 2)).isEqualTo(0x87);
+            for (String topic : rows.get(3).get(0).split("`, `|`, or a delay")) {
                 if (topic.startsWith("$delayed")) {
                     assertThat(reasonOf(publisher, topic, 2)).as(topic).isEqualTo(0x90);
                 }
@@ -200,6 +202,85 @@ class MessagesPageIT {
     }
 
     @Test
+    void decisionsOnClientsHaveTheFieldsOfTheTable() {
+        List<String[]> rows = page.text()
+                .lines()
+                .filter(line -> line.startsWith("  | `$events/auth/"))
+                .map(line -> line.split("\\|"))
+                .toList();
+        assertThat(rows).hasSize(2);
+        try (RawClient watcher = client("decisions")) {
+            watcher.subscribe("$events/auth/#", 0);
+            Map<String, String> payloads = new HashMap<>();
+            await().until(
+                            () -> { // the first ones may come before the broker knows that somebody listens
+                                ConnectBytes connect = ConnectBytes.of("emqx_c");
+                                connect.properties().authenticationMethod("none");
+                                try (RawClient refused = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                                        RawClient client = client("emqx_c")) {
+                                    refused.send(connect).expect(MqttMessageType.CONNACK);
+                                    client.publish("t/1", "x", 1);
+                                }
+                                watcher.send((byte) 0xC0, (byte) 0);
+                                for (ReceivedPacket packet = watcher.receive();
+                                        packet != null && packet.type() == MqttMessageType.PUBLISH;
+                                        packet = watcher.receive()) {
+                                    payloads.merge(packet.topic(), packet.text(), String::concat);
+                                }
+                                return payloads.size() == 2
+                                        && payloads.values().stream()
+                                                .allMatch(text ->
+                                                        text.contains("\"success\"") || text.contains("\"allow\""));
+                            });
+            for (String[] row : rows) {
+                String payload = payloads.get(row[1].strip().replace("`", ""));
+                List<String> fields = Pattern.compile("`(\\w+)`")
+                        .matcher(row[3])
+                        .results()
+                        .map(field -> field.group(1))
+                        .toList();
+                assertThat(fields).hasSizeGreaterThan(8);
+                for (String field : fields) {
+                    assertThat(payload).contains('"' + field + "\":");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aRuleForRetainedMessagesOfTheFileIsListedAsInTheExample() {
+        JsonNode rule = RestApi.of(broker)
+                .token(TOKEN)
+                .get("/mqtt/retainer/policies")
+                .json()
+                .path(0);
+        assertThat(page.text().lines().map(line -> line.replaceAll(" +", " ")))
+                .contains("1 %s %s %s %s"
+                        .formatted(
+                                rule.path("topic").asText(),
+                                rule.path("max_payload_size"),
+                                rule.path("msg_expiry_interval"),
+                                rule.path("name").asText()));
+    }
+
+    @Test
+    void aCheckOfPayloadsThatOperatorsAddDecidesFromThenOn() {
+        RestApi api = RestApi.of(broker).token(TOKEN);
+        try (RawClient client = client("c")) {
+            assertThat(reasonOf(client, "rooms/1", 1)).isLessThan(0x80);
+            api.send(
+                    "PUT",
+                    "/schema_validations",
+                    "[{\"name\":\"warm\",\"topics\":[\"rooms/+\"],"
+                            + "\"checks\":[{\"type\":\"sql\",\"sql\":\"SELECT * FROM \\\"#\\\" WHERE payload.temp < 100\"}]}]");
+            assertThat(reasonOf(client, "rooms/1", 2)).isEqualTo(0x83);
+            client.publish("rooms/1", "{\"temp\": 20}", 1);
+            api.send("PUT", "/schema_validations", "[]");
+            assertThat(reasonOf(client, "rooms/1", 3)).isLessThan(0x80);
+        }
+    }
+
+    @Test
     void topicMetricsAreThoseOfTheExample() {
         String expected = page.text()
                 .lines()
@@ -232,7 +313,7 @@ class MessagesPageIT {
                 RestApi.of(broker).token(TOKEN).get("/mqtt/auto_subscribe").json();
         List<String> shown = page.text()
                 .lines()
-                .filter(line -> line.matches("[12]  .*"))
+                .filter(line -> line.matches("[12] +c.*"))
                 .map(line -> line.replaceAll(" +", " "))
                 .toList();
         assertThat(shown).hasSize(2);

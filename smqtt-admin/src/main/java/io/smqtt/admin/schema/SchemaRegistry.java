@@ -7,7 +7,7 @@ import io.smqtt.admin.object.LiveObjects;
 import io.smqtt.admin.object.ObjectKind;
 import io.smqtt.admin.object.ObjectLimits;
 import io.smqtt.admin.object.ObjectWatcher;
-import io.smqtt.spi.Schemas;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -22,7 +22,7 @@ public final class SchemaRegistry implements BrokerModule {
     private static final ObjectLimits LIMITS = new ObjectLimits(200, MAX_BYTES, 2 << 20);
 
     private final ObjectKind<SchemaObject> objects;
-    private volatile @Nullable Schemas checks;
+    private volatile @Nullable PayloadChecks checks;
 
     /**
      * Creates it without schemas.
@@ -40,26 +40,26 @@ public final class SchemaRegistry implements BrokerModule {
 
     /** The checks of payloads of this node; null if it has none. */
     @Nullable
-    Schemas checks() {
+    PayloadChecks checks() {
         return checks;
     }
 
     @Override
     public Mono<Void> start(Core core) {
         return Mono.fromRunnable(() -> {
-            Schemas used = core.schemas();
+            PayloadChecks used = core.payloadChecks();
             checks = used;
             if (used != null) {
                 objects.watch(new ObjectWatcher<>() {
 
                     @Override
                     public void changed(LiveObject<SchemaObject> object) {
-                        used.put(object.id(), object.value().source());
+                        used.putSchema(object.id(), object.value().source());
                     }
 
                     @Override
                     public void removed(String id) {
-                        used.remove(id);
+                        used.removeSchema(id);
                     }
                 });
             }

@@ -12,7 +12,7 @@ import io.smqtt.admin.object.Expected;
 import io.smqtt.admin.object.LiveObject;
 import io.smqtt.admin.security.ObjectProblems;
 import io.smqtt.admin.security.Origins;
-import io.smqtt.spi.Schemas;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -98,9 +98,9 @@ public final class SchemaRoutes implements RouteGroup {
         if (type != null && !type.equals(TYPE)) {
             throw Problem.badRequest("the field type must be " + TYPE).exception();
         }
-        Schemas checks = registry.checks();
+        PayloadChecks checks = registry.checks();
         if (checks == null) {
-            throw Problem.badRequest("this broker checks no payloads: validations has no entry")
+            throw Problem.badRequest("this broker has no module that checks payloads")
                     .exception();
         }
         SchemaObject value = new SchemaObject(
@@ -117,13 +117,13 @@ public final class SchemaRoutes implements RouteGroup {
     }
 
     /** Why a schema cannot be used; empty if it can. */
-    private static Mono<String> problem(Schemas checks, String source) {
+    private static Mono<String> problem(PayloadChecks checks, String source) {
         return Mono.defer(() -> Mono.justOrEmpty(reason(checks, source))).subscribeOn(Schedulers.boundedElastic());
     }
 
-    private static @Nullable String reason(Schemas checks, String source) {
+    private static @Nullable String reason(PayloadChecks checks, String source) {
         try {
-            checks.test(source);
+            checks.testSchema(source);
             return null;
         } catch (IllegalArgumentException e) {
             return "no schema: " + e.getMessage();

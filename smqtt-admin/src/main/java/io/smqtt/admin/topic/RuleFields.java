@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The JSON form of a topic rewrite or an automatic subscription, with EMQX's names.
+ * The JSON form of one kind of rules, with EMQX's names.
  *
  * @param <T> the configuration of one rule
  */
@@ -26,19 +26,36 @@ interface RuleFields<T> {
     /** Writes a rule: texts and numbers. */
     Map<String, Object> write(T rule);
 
+    /** The name by which rules are told apart; empty if their order alone does that. */
+    default String name(T rule) {
+        return "";
+    }
+
     /** The name of the field for a part of a key. */
     default String field(String key) {
         return key.replace('-', '_');
     }
 
     /**
+     * Tests a rule that is new. Takes time: not for event loops.
+     *
+     * @throws ConfigurationException if it cannot be used; names the key
+     */
+    default void test(T rule) {}
+
+    /**
      * Reads a rule.
      *
-     * @throws InvalidFieldException if it is none; names the field
+     * @param isNew whether it is tested too
+     * @throws InvalidFieldException if it is none, or cannot be used; names the field
      */
-    default T checked(JsonFields fields) {
+    default T checked(JsonFields fields, boolean isNew) {
         try {
-            return read(fields);
+            T rule = read(fields);
+            if (isNew) {
+                test(rule);
+            }
+            return rule;
         } catch (ConfigurationException e) {
             String key = Objects.requireNonNullElse(e.key(), "");
             String name = field(key.substring(key.lastIndexOf('.') + 1));

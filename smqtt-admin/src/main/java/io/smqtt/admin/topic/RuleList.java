@@ -14,10 +14,13 @@ import io.smqtt.admin.object.ObjectLimits;
 import io.smqtt.admin.object.ObjectWatcher;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -56,8 +59,9 @@ final class RuleList<T> {
             public List<T> read(String id, JsonFields object) {
                 List<T> all = new ArrayList<>();
                 for (JsonNode element : object.elements(RULES)) {
-                    all.add(numbered(fields, all.size() + 1, new JsonFields(element)));
+                    all.add(numbered(fields, all.size() + 1, new JsonFields(element), false));
                 }
+                requireDistinct(fields, all);
                 if (!id.equals(ID) || all.size() > MAX_RULES) {
                     throw new IllegalArgumentException(
                             "there is one list, named " + ID + ", of at most " + MAX_RULES + " rules");
@@ -72,11 +76,21 @@ final class RuleList<T> {
         };
     }
 
-    private static <T> T numbered(RuleFields<T> fields, int number, JsonFields rule) {
+    private static <T> T numbered(RuleFields<T> fields, int number, JsonFields rule, boolean isNew) {
         try {
-            return fields.checked(rule);
+            return fields.checked(rule, isNew);
         } catch (IllegalArgumentException e) {
             throw new InvalidFieldException("rule " + number + ": " + e.getMessage());
+        }
+    }
+
+    private static <T> void requireDistinct(RuleFields<T> fields, Iterable<T> rules) {
+        Set<String> names = new HashSet<>();
+        for (T rule : rules) {
+            String name = fields.name(rule);
+            if (!name.isEmpty() && !names.add(name)) {
+                throw new InvalidFieldException("there are several rules with the name " + name);
+            }
         }
     }
 
@@ -122,7 +136,7 @@ final class RuleList<T> {
     }
 
     /**
-     * Reads the rows of a new list. Rows of the file may be among them, as {@link #rows} has returned them.
+     * Reads the rows of a new list. Rows of the file may be among them, as {@link #rows} has returned them. Takes time: not for event loops.
      *
      * @return the rules of operators
      * @throws InvalidFieldException if a rule is none
@@ -132,10 +146,10 @@ final class RuleList<T> {
         int number = 0;
         for (JsonFields row : rows) {
             number++;
-            T rule = numbered(fields, number, row);
+            T rule = numbered(fields, number, row, true);
             if (!row.has(READ_ONLY) || !row.flag(READ_ONLY)) {
                 all.add(rule);
-            } else if (!rule.equals(fixed.get(row.textOrNull(NAME)))) {
+            } else if (!isFixed(row.textOrNull(NAME), rule)) {
                 throw new Problem(
                                 403,
                                 "READ_ONLY",
@@ -146,7 +160,16 @@ final class RuleList<T> {
         if (fixed.size() + all.size() > MAX_RULES) {
             throw new Problem(409, "EXCEED_LIMIT", "there are at most " + MAX_RULES + " rules").exception();
         }
+        List<T> together = new ArrayList<>(fixed.values());
+        together.addAll(all);
+        requireDistinct(fields, together);
         return List.copyOf(all);
+    }
+
+    /** Whether a rule is as in the file. What the form does not have, such as a folder, cannot differ. */
+    private boolean isFixed(@Nullable String name, T rule) {
+        T configured = name == null ? null : fixed.get(name);
+        return configured != null && fields.write(rule).equals(fields.write(configured));
     }
 
     /** Replaces the rules of operators, on all nodes. */

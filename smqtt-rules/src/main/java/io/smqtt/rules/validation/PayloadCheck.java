@@ -39,7 +39,7 @@ final class PayloadCheck {
     private final String name;
     private final ValidationConfig config;
     private final List<TopicFilter> topics;
-    private final LiveSchemas live;
+    private final LiveChecks live;
     private final @Nullable SqlCheck statement;
     private volatile Map<String, Schema> files;
 
@@ -48,7 +48,7 @@ final class PayloadCheck {
      *
      * @throws io.smqtt.config.ConfigurationException if one of them, or the statement, cannot be used
      */
-    PayloadCheck(String name, ValidationConfig config, LiveSchemas live) {
+    PayloadCheck(String name, ValidationConfig config, LiveChecks live) {
         this.name = name;
         this.config = config;
         this.topics = config.topics().stream().map(TopicFilter::of).toList();
@@ -81,7 +81,7 @@ final class PayloadCheck {
 
     /** The first error; null if there is none. */
     private @Nullable String error(String schemaName, JsonNode document) {
-        Schema schema = config.folder() == null ? live.find(schemaName) : files.get(schemaName);
+        Schema schema = config.folder() == null ? live.schema(schemaName) : files.get(schemaName);
         if (schema == null) {
             return "there is no schema " + schemaName;
         }

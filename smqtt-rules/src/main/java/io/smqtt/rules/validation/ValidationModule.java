@@ -12,8 +12,8 @@ import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Interception;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PublishInterceptor;
-import io.smqtt.spi.Schemas;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,20 +40,13 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     private static final int MOST_WAITING = 10_000;
     private static final String NOT_VALID = "the payload is not valid";
 
-    private final List<PayloadCheck> checks;
-    private final LiveSchemas schemas;
-    private final Scheduler threads = Schedulers.newBoundedElastic(
-            Math.max(1, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() / 2)),
-            MOST_WAITING,
-            "smqtt-validation",
-            60,
-            true);
+    private final LiveChecks checks;
+    private volatile @Nullable Scheduler threads;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private volatile @Nullable Core core;
 
-    private ValidationModule(List<PayloadCheck> checks, LiveSchemas schemas) {
-        this.checks = List.copyOf(checks);
-        this.schemas = schemas;
+    private ValidationModule(LiveChecks checks) {
+        this.checks = checks;
     }
 
     /**
@@ -64,12 +57,11 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
      * @throws ConfigurationException if a schema or a statement cannot be used, with all problems
      */
     public static ValidationModule of(BrokerConfig config) {
-        List<PayloadCheck> checks = new ArrayList<>();
-        LiveSchemas schemas = new LiveSchemas();
+        LiveChecks checks = new LiveChecks();
         List<String> problems = new ArrayList<>();
         config.validations().forEach((name, validation) -> {
             try {
-                checks.add(new PayloadCheck(name, validation, schemas));
+                checks.add(new PayloadCheck(name, validation, checks));
             } catch (ConfigurationException e) {
                 problems.add(String.valueOf(e.getMessage()));
             }
@@ -77,11 +69,27 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
-        return new ValidationModule(checks, schemas);
+        return new ValidationModule(checks);
     }
 
-    void close() {
-        threads.dispose();
+    /** The threads of the checks, which begin with the first message that is checked. */
+    private Scheduler threads() {
+        Scheduler running = threads;
+        return running == null ? begin() : running;
+    }
+
+    private synchronized Scheduler begin() {
+        Scheduler running = threads;
+        if (running == null) {
+            running = Schedulers.newBoundedElastic(
+                    Math.max(1, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() / 2)),
+                    MOST_WAITING,
+                    "smqtt-validation",
+                    60,
+                    true);
+            threads = running;
+        }
+        return running;
     }
 
     @Override
@@ -94,13 +102,21 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     public Mono<Void> stop() {
         return Mono.fromRunnable(() -> {
             core = null;
-            close();
+            Scheduler running = threads;
+            if (running != null) {
+                running.dispose();
+            }
         });
     }
 
     @Override
-    public Schemas schemas() {
-        return schemas;
+    public PayloadChecks payloadChecks() {
+        return checks;
+    }
+
+    @Override
+    public boolean isIdle() {
+        return checks.all().isEmpty();
     }
 
     @Override
@@ -112,7 +128,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
     public ReloadResult reload() {
         List<String> read = new ArrayList<>();
         List<String> failed = new ArrayList<>();
-        for (PayloadCheck check : checks) {
+        for (PayloadCheck check : checks.fixed()) {
             try {
                 check.reload();
                 Path folder = check.config().folder();
@@ -130,17 +146,18 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
 
     @Override
     public Mono<Interception<ApplicationMessage>> intercept(ClientIdentity client, ApplicationMessage message) {
-        return next(0, client, message);
+        return next(checks.all(), 0, client, message);
     }
 
-    private Mono<Interception<ApplicationMessage>> next(int from, ClientIdentity client, ApplicationMessage message) {
-        for (int i = from; i < checks.size(); i++) {
-            PayloadCheck check = checks.get(i);
+    private Mono<Interception<ApplicationMessage>> next(
+            List<PayloadCheck> all, int from, ClientIdentity client, ApplicationMessage message) {
+        for (int i = from; i < all.size(); i++) {
+            PayloadCheck check = all.get(i);
             if (check.isFor(message.topic())) {
                 int following = i + 1;
                 return problem(check, client, message)
                         .flatMap(problem -> problem.isEmpty() || isIgnored(check, client, message, problem)
-                                ? next(following, client, message)
+                                ? next(all, following, client, message)
                                 : refused(check, client, message, problem));
             }
         }
@@ -153,7 +170,7 @@ public final class ValidationModule implements BrokerModule, PublishInterceptor 
                     String problem = check.problem(client, message);
                     return problem == null ? "" : problem;
                 })
-                .subscribeOn(threads)
+                .subscribeOn(threads())
                 .timeout(check.config().timeout())
                 .doOnNext(problem -> report(check, problem.isEmpty() ? "passed" : "failed"))
                 .onErrorResume(TimeoutException.class, error -> failed(check, "timeout"))

@@ -6,7 +6,7 @@ import io.smqtt.ModuleProvider;
 import io.smqtt.config.BrokerConfig;
 import java.util.function.Consumer;
 
-/** Adds the checks of payloads to a broker: {@code validations}. */
+/** Adds the checks of payloads to a broker: {@code validations}, and those of operators. */
 public final class ValidationProvider implements ModuleProvider {
 
     /** Creates the provider, for {@link java.util.ServiceLoader}. */
@@ -24,7 +24,7 @@ public final class ValidationProvider implements ModuleProvider {
 
     @Override
     public boolean isWanted(BrokerConfig config) {
-        return !config.validations().isEmpty();
+        return !config.validations().isEmpty() || config.management().enabled();
     }
 
     @Override
@@ -35,6 +35,6 @@ public final class ValidationProvider implements ModuleProvider {
 
     @Override
     public void check(BrokerConfig config) {
-        ValidationModule.of(config).close();
+        ValidationModule.of(config);
     }
 }

@@ -13,7 +13,7 @@ import io.smqtt.config.ValidationConfig.FailureAction;
 import io.smqtt.config.ValidationConfig.Strategy;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.BrokerObserver;
-import io.smqtt.spi.Schemas;
+import io.smqtt.spi.PayloadChecks;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -168,7 +168,7 @@ class ValidationTest {
     @ParameterizedTest
     @ValueSource(ints = {90, 101, 30_000})
     void aDeepPayloadCostsNoMoreThanItsRefusal(int depth) {
-        schemas().put("live", "{\"items\": {\"$ref\": \"#\"}}");
+        checks().putSchema("live", "{\"items\": {\"$ref\": \"#\"}}");
         String payload = "[".repeat(depth) + "]".repeat(depth);
         assertThat(publish(broker.client(V5, "c"), "live", payload)).isEqualTo(depth > 100 ? 0x83 : 0x10);
     }
@@ -183,7 +183,7 @@ class ValidationTest {
                 "{"
             })
     void aSchemaThatCannotBeAppliedRefusesThePayload(String schema) {
-        schemas().put("live", schema);
+        checks().putSchema("live", schema);
         RawClient client = broker.client(V5, "c");
         assertThat(publish(client, "live", "1e999")).isEqualTo(0x83);
         assertThat(outcomes).containsExactly("live failed");
@@ -193,18 +193,45 @@ class ValidationTest {
     void aSchemaOfOperatorsDecidesFromThenOn() {
         RawClient client = broker.client(V5, "c");
         assertThat(publish(client, "live", "1")).as("none yet").isEqualTo(0x83);
-        schemas().put("live", "{\"type\": \"integer\"}");
+        checks().putSchema("live", "{\"type\": \"integer\"}");
         assertThat(publish(client, "live", "1")).isLessThan(0x80);
         assertThat(publish(client, "live", "true")).isEqualTo(0x83);
-        schemas().put("live", "{\"type\": \"boolean\"}");
+        checks().putSchema("live", "{\"type\": \"boolean\"}");
         assertThat(publish(client, "live", "true")).isLessThan(0x80);
-        schemas().remove("live");
+        checks().removeSchema("live");
         assertThat(publish(client, "live", "true")).isEqualTo(0x83);
-        assertThatThrownBy(() -> schemas().test("{\"type\": 7}")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> checks().testSchema("{\"type\": 7}")).isInstanceOf(IllegalArgumentException.class);
     }
 
-    private Schemas schemas() {
-        return module.schemas();
+    private PayloadChecks checks() {
+        return module.payloadChecks();
+    }
+
+    @Test
+    void checksOfOperatorsAreInForceFromThenOn() {
+        RawClient client = broker.client(V5, "c");
+        assertThat(publish(client, "free", "{\"temp\": 200}")).isEqualTo(ACCEPTED);
+        checks().replace(Map.of("warm", statement("SELECT * FROM \"#\" WHERE payload.temp < 100", "free")));
+        assertThat(publish(client, "free", "{\"temp\": 20}")).isEqualTo(ACCEPTED);
+        assertThat(publish(client, "free", "{\"temp\": 200}")).isEqualTo(0x83);
+        assertThat(publish(client, "sensors/1", "{\"temp\": 200}"))
+                .as("of the configuration")
+                .isEqualTo(0x83);
+        checks().replace(Map.of("broken", statement("SELECT", "free")));
+        assertThat(publish(client, "free", "{\"temp\": 200}")).as("left out").isEqualTo(ACCEPTED);
+        assertThatThrownBy(() -> checks().test("broken", statement("SELECT", "free")))
+                .isInstanceOf(ConfigurationException.class);
+        assertThat(outcomes).containsExactly("warm passed", "warm failed", "sensors failed");
+    }
+
+    @Test
+    void withoutAnyCheckNoMessageIsTouched() {
+        ValidationModule none = ValidationModule.of(BrokerConfig.defaults());
+        assertThat(none.isIdle()).isTrue();
+        none.payloadChecks().replace(Map.of("x", statement("SELECT * FROM \"#\"", "free")));
+        assertThat(none.isIdle()).isFalse();
+        none.payloadChecks().replace(Map.of());
+        assertThat(none.isIdle()).isTrue();
     }
 
     @Test
@@ -266,6 +293,7 @@ class ValidationTest {
                 "7",
                 "{\"type\": 7}",
                 "{\"pattern\": \"(\"}",
+                "{\"pattern\": \"((a{900}){900}){900}\"}",
                 "{\"minimum\": \"x\"}",
                 "{\"$schema\": \"http://127.0.0.1:1/other\"}",
                 "{\"$ref\": \"#/$defs/none\"}",
