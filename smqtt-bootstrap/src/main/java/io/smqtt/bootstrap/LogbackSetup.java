@@ -58,9 +58,10 @@ public final class LogbackSetup extends ContextAwareBase implements Configurator
         root.addAppender(console);
         root.setLevel(Level.valueOf(config.libraryLevel().name()));
         context.getLogger("io.smqtt").setLevel(Level.valueOf(config.level().name()));
-        // They log each failed connection, some with a stack trace; the backend that they connect says the same once a
-        // minute.
+        // They log each failed connection, some with a stack trace; the backend or sink that they connect says the same
+        // once a minute.
         context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
         context.getLogger("io.lettuce").setLevel(Level.ERROR);
+        context.getLogger("org.apache.kafka").setLevel(Level.ERROR);
     }
 }

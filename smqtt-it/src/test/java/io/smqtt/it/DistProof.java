@@ -83,6 +83,7 @@ class DistProof {
                             "access backend redis",
                             "access backend sql",
                             "sink jdbc",
+                            "sink kafka",
                             "sink redis");
         }
     }

@@ -31,6 +31,7 @@ class ModuleEdgesTest {
             Map.entry("bridge", Set.of("core")),
             Map.entry("rules", Set.of("core")),
             Map.entry("sink-jdbc", Set.of("core", "rules")),
+            Map.entry("sink-kafka", Set.of("core", "rules")),
             Map.entry("sink-redis", Set.of("core", "rules")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),

@@ -24,6 +24,7 @@ class ModuleThreadsTest {
                         "access-ldap",
                         "access-redis",
                         "bridge",
+                        "sink-kafka",
                         "cluster",
                         "persistence",
                         "metric",

@@ -34,6 +34,7 @@ class TypeRingsTest {
             "bridge",
             "rules",
             "sink-jdbc",
+            "sink-kafka",
             "sink-redis",
             "bootstrap",
             "migrate",

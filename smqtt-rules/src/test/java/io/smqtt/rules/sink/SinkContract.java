@@ -57,6 +57,12 @@ public abstract class SinkContract {
     /** Opens a sink for a rule with known columns. */
     protected static Sink sink(
             SinkFactory factory, SinkPublisher publisher, @Nullable Set<String> columns, String... pairs) {
+        return factory.open(context(factory, publisher, columns, pairs));
+    }
+
+    /** The action {@code a} of the rule {@code r}, with a timeout of ten seconds. */
+    public static SinkContext context(
+            SinkFactory factory, SinkPublisher publisher, @Nullable Set<String> columns, String... pairs) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
             values.put(pairs[i], new ConfigValue(pairs[i + 1], "test", Path.of("")));
@@ -65,7 +71,7 @@ public abstract class SinkContract {
                 .timeout(Duration.ofSeconds(10))
                 .build();
         SinkSettings settings = SinkSettings.of("rules.r.actions.a.", factory.settings(), values);
-        return factory.open(new SinkContext("r", "a", config, settings, publisher, columns));
+        return new SinkContext("r", "a", config, settings, publisher, columns);
     }
 
     /** A row with a number. */

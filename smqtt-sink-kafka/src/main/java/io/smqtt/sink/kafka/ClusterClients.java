@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.sink.kafka;
+
+import io.smqtt.rules.sink.SinkContext;
+import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The clients of a real cluster. The producer is idempotent and waits for all replicas. It gives a record up before the action sends its batch
+ * again, so that a record is not written once more by the former attempt.
+ */
+@AnyThread
+final class ClusterClients implements KafkaClients {
+
+    private static final int MOST_IN_FLIGHT = 5; // the most with which an idempotent producer keeps the order
+    private static final long LONGEST_REQUEST_MILLIS = 30_000;
+    private static final long SHORTEST_DELIVERY_MILLIS = 20;
+    private static final Duration PROBE_CLOSE = Duration.ofMillis(100);
+
+    private final SinkContext context;
+    private final KafkaConnection connection;
+
+    /** Checks settings. Blocks. */
+    ClusterClients(SinkContext context) {
+        SinkSettings settings = context.settings();
+        this.context = context;
+        this.connection =
+                new KafkaConnection(settings, "smqtt-" + context.label().replace('/', '-'));
+        if (settings.bytes(KafkaSinkFactory.BUFFER) < settings.bytes(KafkaSinkFactory.REQUEST_BYTES)) {
+            throw settings.problem(KafkaSinkFactory.BUFFER, "must not be less than max-request-bytes");
+        }
+    }
+
+    /** The properties of the producer. Blocks. */
+    Map<String, Object> producerProperties() {
+        SinkSettings settings = context.settings();
+        long attempt = context.config().timeout().toMillis();
+        long delivery = Math.max(SHORTEST_DELIVERY_MILLIS, attempt - attempt / 10);
+        long linger = Math.min(settings.duration(KafkaSinkFactory.LINGER).toMillis(), delivery / 4);
+        long request = Math.min(LONGEST_REQUEST_MILLIS, (delivery - linger) / 2);
+        long block = Math.min(settings.duration(KafkaSinkFactory.MAX_BLOCK).toMillis(), delivery);
+        Map<String, Object> properties = connection.properties();
+        properties.put(ProducerConfig.ACKS_CONFIG, "all");
+        properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        properties.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, MOST_IN_FLIGHT);
+        properties.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, settings.text(KafkaSinkFactory.COMPRESSION));
+        properties.put(ProducerConfig.LINGER_MS_CONFIG, linger);
+        properties.put(
+                ProducerConfig.MAX_REQUEST_SIZE_CONFIG,
+                Math.toIntExact(settings.bytes(KafkaSinkFactory.REQUEST_BYTES)));
+        properties.put(ProducerConfig.BUFFER_MEMORY_CONFIG, settings.bytes(KafkaSinkFactory.BUFFER));
+        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, block);
+        properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Math.toIntExact(delivery));
+        properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, Math.toIntExact(request));
+        return properties;
+    }
+
+    @Override
+    public Producer<byte[], byte[]> producer() {
+        Map<String, Object> properties = producerProperties();
+        return KafkaThread.withOwnClasses(
+                () -> new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer()));
+    }
+
+    @Override
+    public void probe(@Nullable String topic) {
+        int millis = Math.toIntExact(context.config().timeout().toMillis());
+        Map<String, Object> properties = new HashMap<>(connection.properties());
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        Admin admin = KafkaThread.withOwnClasses(() -> Admin.create(properties));
+        try {
+            if (topic == null) {
+                admin.describeCluster().nodes().get(millis, TimeUnit.MILLISECONDS);
+            } else {
+                admin.describeTopics(List.of(topic)).allTopicNames().get(millis, TimeUnit.MILLISECONDS);
+            }
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof UnknownTopicOrPartitionException
+                    ? new UnknownTopicOrPartitionException("the cluster has no topic " + topic)
+                    : e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new org.apache.kafka.common.errors.TimeoutException("no answer within " + millis + " ms");
+        } catch (InterruptedException e) {
+            throw new InterruptException(e); // sets the flag again
+        } finally {
+            admin.close(PROBE_CLOSE);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.sink.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContract;
+import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.SinkPage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.types.Password;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+
+class ClusterClientsTest {
+
+    @TempDir
+    Path folder;
+
+    private static ClusterClients clients(String... pairs) {
+        String[] all =
+                Stream.concat(Stream.of("topic", "rows"), Stream.of(pairs)).toArray(String[]::new);
+        return new ClusterClients(SinkContract.context(new KafkaSinkFactory(), message -> Mono.empty(), null, all));
+    }
+
+    /** The values as Kafka reads them. */
+    private static ProducerConfig read(ClusterClients clients) {
+        Map<String, Object> properties = new HashMap<>(clients.producerProperties());
+        properties.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        properties.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        return new ProducerConfig(properties);
+    }
+
+    private String file(String name, String text) throws IOException {
+        return Files.writeString(folder.resolve(name), text).toString();
+    }
+
+    @Test
+    void theProducerIsIdempotentAndGivesUpBeforeTheAction() {
+        ProducerConfig config = read(clients("bootstrap-servers", "a:9092, [::1]:9093", "compression", "zstd"));
+
+        assertThat(config.getList("bootstrap.servers")).isEqualTo(List.of("a:9092", "[::1]:9093"));
+        assertThat(config.getString("acks")).isEqualTo("-1");
+        assertThat(config.getBoolean("enable.idempotence")).isTrue();
+        assertThat(config.getString("client.id")).isEqualTo("smqtt-r-a");
+        assertThat(config.getInt("delivery.timeout.ms")).isEqualTo(9_000); // of 10 s
+        assertThat(config.getInt("request.timeout.ms")).isEqualTo(4_500);
+        assertThat(config.getLong("max.block.ms")).isEqualTo(1_000);
+        assertThat(config.getLong("buffer.memory")).isEqualTo(16 << 20);
+        assertThat(config.getInt("max.request.size")).isEqualTo(1 << 20);
+        assertThat(config.getString("compression.type")).isEqualTo("zstd");
+        assertThat(config.getString("security.protocol")).isEqualTo("PLAINTEXT");
+    }
+
+    @Test
+    void tlsAndSaslAreOfKafka() throws IOException {
+        ClusterClients clients = clients(
+                "bootstrap-servers", "a:9092",
+                "tls", "true",
+                "ca", file("ca.pem", "-----BEGIN CERTIFICATE-----"),
+                "certificate", file("own.pem", "-----BEGIN CERTIFICATE----- own"),
+                "private-key", file("key.pem", "-----BEGIN PRIVATE KEY-----"),
+                "verify-host", "false",
+                "sasl", "scram-sha-256",
+                "username", "us\"er",
+                "password-file", file("password", "pass\\word\nsecond line\n"));
+
+        ProducerConfig config = read(clients);
+
+        assertThat(config.getString("security.protocol")).isEqualTo("SASL_SSL");
+        assertThat(config.getString("sasl.mechanism")).isEqualTo("SCRAM-SHA-256");
+        assertThat(((Password) config.values().get("sasl.jaas.config")).value())
+                .isEqualTo("org.apache.kafka.common.security.scram.ScramLoginModule required"
+                        + " username=\"us\\\"er\" password=\"pass\\\\word\";");
+        assertThat(config.values().get("ssl.truststore.type")).isEqualTo("PEM");
+        assertThat(config.values().get("ssl.keystore.type")).isEqualTo("PEM");
+        assertThat(config.getString("ssl.endpoint.identification.algorithm")).isEmpty();
+        Files.writeString(folder.resolve("password"), "renewed");
+        assertThat(((Password) read(clients).values().get("sasl.jaas.config")).value())
+                .contains("password=\"renewed\"");
+    }
+
+    @Test
+    void contradictionsAreFoundBeforeTheStart() throws IOException {
+        String password = file("password", "secret");
+        assertProblem("bootstrap-servers must be host:port", "bootstrap-servers", "kafka");
+        assertProblem("ca needs tls: true", "bootstrap-servers", "a:1", "ca", password);
+        assertProblem("ca is no file in PEM", "bootstrap-servers", "a:1", "tls", "true", "ca", password);
+        assertProblem("username needs sasl", "bootstrap-servers", "a:1", "username", "u");
+        assertProblem(
+                "password-file must be set with sasl", "bootstrap-servers", "a:1", "sasl", "plain", "username", "u");
+        assertProblem(
+                "private-key must be set together",
+                "bootstrap-servers",
+                "a:1",
+                "tls",
+                "true",
+                "certificate",
+                file("own.pem", "-----BEGIN CERTIFICATE-----"));
+        assertProblem(
+                "buffer-memory must not be less than max-request-bytes",
+                "bootstrap-servers",
+                "a:1",
+                "max-request-bytes",
+                "32MiB");
+    }
+
+    private static void assertProblem(String problem, String... pairs) {
+        assertThatThrownBy(() -> clients(pairs))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void aSinkOpensNoConnection() {
+        int before = Thread.activeCount();
+        KafkaSinkFactory factory = new KafkaSinkFactory();
+        Sink sink = factory.open(SinkContract.context(
+                factory, message -> Mono.empty(), null, "bootstrap-servers", "127.0.0.1:1", "topic", "rows"));
+
+        assertThat(Thread.activeCount()).isEqualTo(before);
+        sink.close();
+    }
+
+    @Test
+    void theServiceLoaderFindsIt() {
+        assertThat(ServiceLoader.load(SinkFactory.class))
+                .extracting(SinkFactory::type)
+                .contains("kafka");
+    }
+
+    @Test
+    void pageHasTheKeys() throws IOException {
+        SinkPage.assertHasKeysOf(List.of(new KafkaSinkFactory()));
+    }
+}
