@@ -54,6 +54,7 @@ final class Bridge {
     private final Dialler dialler;
     private final @Nullable StateTopic state;
     private final StandingOrder order;
+    private final RemoteFilters remote;
     private final BridgeCounts counts = new BridgeCounts();
     private final LogLimiter drops = new LogLimiter(LOG, Level.WARN, 1);
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
@@ -110,6 +111,7 @@ final class Bridge {
                 : new StateTopic(core, StateTopic.name(clientId));
         this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
         this.order = new StandingOrder(core, name);
+        this.remote = new RemoteFilters(core, this);
         this.dialler = new Dialler(files.tls(), config.connectTimeout());
     }
 
@@ -159,6 +161,11 @@ final class Bridge {
 
     List<BridgeTopic> topics() {
         return topics;
+    }
+
+    /** What is subscribed at the other broker. */
+    RemoteFilters remote() {
+        return remote;
     }
 
     BridgeCounts counts() {

@@ -17,6 +17,7 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -229,7 +230,11 @@ final class BridgeHandler extends ChannelDuplexHandler {
             case Packets.PUBLISH -> between.arrived(context, packet, passed);
             case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP ->
                 between.acknowledged(packet, passed);
-            case Packets.SUBACK -> subscriptions.answered(packet);
+            case Packets.SUBACK -> subscriptions.subscribed(packet);
+            case Packets.UNSUBACK -> {
+                subscriptions.unsubscribed(packet);
+                bridge.remote().set(address, subscriptions.filters());
+            }
             case Packets.PINGRESP -> {
                 bridge.counts().answered(System.nanoTime() - askedNanos);
                 passed.writeBytes(Packets.PINGREQ);
@@ -279,13 +284,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         remote = answer;
+        subscriptions.accepted(answer, answer.sessionPresent() ? bridge.remote().at(address) : Set.of());
         crossing = new Crossing(bridge, address.text(), answer, maximumPacket);
         bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
         ByteBuf properties = context.alloc().buffer();
         properties.writeByte(0x11).writeInt(FOREVER);
         properties // some packet identifiers are for subscriptions
                 .writeByte(0x21)
-                .writeShort(Math.min(answer.receiveMaximum(), Packets.LARGEST_ID - subscriptions.most()));
+                .writeShort(Math.min(answer.receiveMaximum(), Packets.LARGEST_ID - subscriptions.requests()));
         context.fireChannelRead(
                 Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
     }
@@ -426,13 +432,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (!limits.sessionPresent()) {
             bridge.forgetReceived();
         }
-        int[] identifiers = bridge.spareIdentifiers(subscriptions.most());
-        if (identifiers.length < subscriptions.most()) {
+        int[] identifiers = bridge.spareIdentifiers(subscriptions.requests());
+        if (identifiers.length < subscriptions.requests()) {
             close(context, "so many messages are in flight that no packet identifier is left for subscriptions");
             return;
         }
         ByteBuf first = context.alloc().buffer();
-        subscriptions.writeThere(first, limits, identifiers);
+        subscriptions.writeThere(first, identifiers);
+        bridge.remote().set(address, subscriptions.filters());
         if (stateTopic != null && limits.retainAvailable()) {
             Packets.publishState(first, v5, stateTopic, StateTopic.CONNECTED);
         }

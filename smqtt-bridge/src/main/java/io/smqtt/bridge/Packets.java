@@ -17,6 +17,7 @@ final class Packets {
     static final int PUBREL = 6;
     static final int PUBCOMP = 7;
     static final int SUBACK = 9;
+    static final int UNSUBACK = 11;
     static final int PINGRESP = 13;
     static final int DISCONNECT_TYPE = 14;
 
@@ -218,5 +219,16 @@ final class Packets {
         }
         writeText(out, filter);
         out.writeByte(options);
+    }
+
+    /** Writes an UNSUBSCRIBE with one filter. */
+    static void unsubscribe(ByteBuf out, boolean v5, int packetId, String filter) {
+        out.writeByte(0xa2);
+        writeVarInt(out, 2 + (v5 ? 1 : 0) + 2 + ByteBufUtil.utf8Bytes(filter));
+        out.writeShort(packetId);
+        if (v5) {
+            out.writeByte(0);
+        }
+        writeText(out, filter);
     }
 }

@@ -7,12 +7,16 @@ import io.smqtt.config.BridgeTopic;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
-import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,10 +41,14 @@ final class Subscriptions {
     private final String address;
     private final List<BridgeTopic> topics;
 
-    /** The packet identifiers of the requests to the other broker: of each topic, and of its identifier. */
-    private int[] requests = {};
+    /** What the other broker was asked for and has not answered, by packet identifier. */
+    private final Map<Integer, String> unanswered = new HashMap<>();
 
-    private final BitSet unanswered = new BitSet();
+    /** The filters that come in, with the options of their subscriptions. */
+    private Map<String, Integer> wanted = Map.of();
+
+    /** The filters of former connections that do not come in any more, and are subscribed in the session at the other broker. */
+    private List<String> former = List.of();
 
     /**
      * Creates the subscriptions.
@@ -54,9 +62,26 @@ final class Subscriptions {
         this.topics = bridge.topics();
     }
 
-    /** The number of requests to the other broker, at most. */
-    int most() {
-        return topics.size() + 1;
+    /**
+     * Decides what the other broker is asked for.
+     *
+     * @param known the filters that its session is known to have
+     */
+    void accepted(RemoteLimits limits, Set<String> known) {
+        wanted = wanted(limits);
+        former = known.stream().filter(filter -> !wanted.containsKey(filter)).toList();
+    }
+
+    /** The number of requests to the other broker. */
+    int requests() {
+        return wanted.size() + former.size();
+    }
+
+    /** The filters that the session at the other broker has, after {@link #writeThere}: those that come in, and those that it has not removed yet. */
+    Set<String> filters() {
+        Set<String> all = new TreeSet<>(wanted.keySet());
+        former.stream().filter(unanswered::containsValue).forEach(all::add);
+        return all;
     }
 
     /**
@@ -76,46 +101,46 @@ final class Subscriptions {
         }
     }
 
-    /**
-     * Writes a SUBSCRIBE to the other broker for each filter that comes in, and for its identifier.
-     *
-     * @param identifiers packet identifiers that no message in flight has, {@link #most} of them
-     */
-    void writeThere(ByteBuf out, RemoteLimits limits, int[] identifiers) {
-        requests = identifiers;
-        Set<TopicFilter> done = new HashSet<>();
-        for (int i = 0; i < topics.size(); i++) {
-            BridgeTopic topic = topics.get(i);
-            if (topic.in() && done.add(topic.remote())) {
-                writeThere(out, limits, identifiers[i], topic.remote());
+    private Map<String, Integer> wanted(RemoteLimits limits) {
+        Map<String, Integer> all = new LinkedHashMap<>();
+        for (BridgeTopic topic : topics) {
+            if (topic.in() && topic.remote().hasWildcard() && !limits.wildcardsAvailable()) {
+                LOG.warn(
+                        "bridge {}: {} has no wildcard subscriptions; nothing comes in by {}",
+                        bridge.name(),
+                        address,
+                        topic.remote());
+            } else if (topic.in()) {
+                int qos = highestQos(BridgeTopic::in, BridgeTopic::remote, topic.remote());
+                if (config.isEach()) { // No Local is an error for shared subscriptions [MQTT-3.8.3-4]
+                    String shared = SharedFilter.PREFIX + bridge.name() + '/' + topic.remote();
+                    all.put(shared, qos | RETAIN_AS_PUBLISHED);
+                } else {
+                    all.put(topic.remote().value(), qos | (config.isV5() ? OPTIONS | RETAINED_IF_NEW : 0));
+                }
             }
         }
         if (bridge.countsHops()) {
-            subscribe(out, identifiers[topics.size()], BridgeModule.ID_TOPIC, OPTIONS);
+            all.put(BridgeModule.ID_TOPIC, OPTIONS);
         }
+        return all;
     }
 
-    private void writeThere(ByteBuf out, RemoteLimits limits, int packetId, TopicFilter filter) {
-        if (filter.hasWildcard() && !limits.wildcardsAvailable()) {
-            LOG.warn(
-                    "bridge {}: {} has no wildcard subscriptions; nothing comes in by {}",
-                    bridge.name(),
-                    address,
-                    filter);
-            return;
+    /**
+     * Writes an UNSUBSCRIBE to the other broker for each filter that does not come in any more, and a SUBSCRIBE for each that does.
+     *
+     * @param identifiers packet identifiers that no message in flight has, {@link #requests} of them
+     */
+    void writeThere(ByteBuf out, int[] identifiers) {
+        int next = 0;
+        for (String filter : former) {
+            unanswered.put(identifiers[next], filter);
+            Packets.unsubscribe(out, config.isV5(), identifiers[next++], filter);
         }
-        int qos = highestQos(BridgeTopic::in, BridgeTopic::remote, filter);
-        if (config.isEach()) { // No Local is an error for shared subscriptions [MQTT-3.8.3-4]
-            String shared = SharedFilter.PREFIX + bridge.name() + '/' + filter.value();
-            subscribe(out, packetId, shared, qos | RETAIN_AS_PUBLISHED);
-        } else {
-            subscribe(out, packetId, filter.value(), qos | (config.isV5() ? OPTIONS | RETAINED_IF_NEW : 0));
+        for (Map.Entry<String, Integer> filter : wanted.entrySet()) {
+            unanswered.put(identifiers[next], filter.getKey());
+            Packets.subscribe(out, config.isV5(), identifiers[next++], filter.getKey(), filter.getValue());
         }
-    }
-
-    private void subscribe(ByteBuf out, int packetId, String filter, int options) {
-        unanswered.set(packetId);
-        Packets.subscribe(out, config.isV5(), packetId, filter, options);
     }
 
     private int highestQos(
@@ -133,27 +158,42 @@ final class Subscriptions {
             return false;
         }
         return switch (Packets.type(packet)) {
-            case Packets.PUBLISH -> Packets.qos(packet) > 0 && unanswered.get(Packets.packetId(packet));
-            case Packets.PUBREL -> unanswered.get(packet.getUnsignedShort(packet.readerIndex() + 2));
+            case Packets.PUBLISH -> Packets.qos(packet) > 0 && unanswered.containsKey(Packets.packetId(packet));
+            case Packets.PUBREL -> unanswered.containsKey(packet.getUnsignedShort(packet.readerIndex() + 2));
             default -> false;
         };
     }
 
     /** A SUBACK of the other broker. */
-    void answered(ByteBuf packet) {
+    void subscribed(ByteBuf packet) {
         int reason = packet.getUnsignedByte(packet.writerIndex() - 1);
-        Packets.body(packet);
-        int id = packet.readUnsignedShort();
-        unanswered.clear(id);
-        for (int i = 0; i < topics.size() && reason >= 0x80; i++) {
-            if (requests[i] == id) {
-                LOG.warn(
-                        "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
-                        bridge.name(),
-                        address,
-                        topics.get(i).remote(),
-                        String.format("0x%02x", reason));
-            }
+        String filter = answered(packet);
+        if (reason >= 0x80 && filter != null && !filter.equals(BridgeModule.ID_TOPIC)) {
+            LOG.warn(
+                    "bridge {}: {} refuses the subscription to {} with reason {}; nothing comes in by it",
+                    bridge.name(),
+                    address,
+                    filter,
+                    String.format("0x%02x", reason));
         }
+    }
+
+    /** An UNSUBACK of the other broker, which has a reason code with MQTT 5.0 only. */
+    void unsubscribed(ByteBuf packet) {
+        int reason = config.isV5() ? packet.getUnsignedByte(packet.writerIndex() - 1) : 0;
+        String filter = answered(packet);
+        if (reason >= 0x80 && filter != null) {
+            LOG.warn(
+                    "bridge {}: {} does not end the subscription to {}, which is no longer configured: reason {}; messages of it are discarded",
+                    bridge.name(),
+                    address,
+                    filter,
+                    String.format("0x%02x", reason));
+        }
+    }
+
+    private @Nullable String answered(ByteBuf packet) {
+        Packets.body(packet);
+        return unanswered.remove(packet.readUnsignedShort());
     }
 }

@@ -5,16 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeConfigBuilder;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.BridgeStatus.State;
 import io.smqtt.spi.Bridges.Operation;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Bridges of the nodes of a cluster, of which one or each connects. The nodes share views, and no messages. */
@@ -176,5 +181,56 @@ class BridgeNodesTest {
         }
         assertThat(problems.get(0)).contains("must be out or in, not both");
         assertThat(problems.get(1)).contains("needs shared subscriptions");
+    }
+
+    /** The session at the other broker has subscriptions of the node that has failed. */
+    @Test
+    void aTopicThatIsNoLongerConfiguredIsUnsubscribedByTheNextNode() {
+        String chosen = Election.isChosen("cloud", nodes.view("n1", 0)) ? "n1" : "n2";
+        String other = chosen.equals("n1") ? "n2" : "n1";
+        try (RemoteStub remote = new RemoteStub();
+                DialledBroker first = node(
+                        chosen, to(remote.port(), "a/# in 1", "b/# in 1").hopLimit(0).build())) {
+            RawClient former = remote.accept(PropertyBytes.none());
+            for (int i = 0; i < 2; i++) {
+                int request = former.expect(MqttMessageType.SUBSCRIBE).packetId();
+                former.send(PacketBytes.packet(0x90).u16(request).u8(0).u8(1));
+            }
+            awaitState(first, State.CONNECTED);
+            try (DialledBroker second = node(
+                    other, to(remote.port(), "b/# in 1", "c/# in 1").hopLimit(0).build())) {
+                nodes.fails(chosen);
+
+                RawClient bridge = acceptPresent(remote);
+                ReceivedPacket end = bridge.expect(MqttMessageType.UNSUBSCRIBE);
+                assertThat(new String(end.bytes(), StandardCharsets.UTF_8)).endsWith("a/#");
+                assertThat(bridge.expect(MqttMessageType.SUBSCRIBE).packetId()).isNotEqualTo(end.packetId());
+                bridge.expect(MqttMessageType.SUBSCRIBE);
+                bridge.abort(); // without an answer: it is asked again
+
+                bridge = acceptPresent(remote);
+                int request = bridge.expect(MqttMessageType.UNSUBSCRIBE).packetId();
+                bridge.send(PacketBytes.packet(0xb0).u16(request).u8(0).u8(0));
+                bridge.expect(MqttMessageType.SUBSCRIBE);
+                bridge.expect(MqttMessageType.SUBSCRIBE);
+                awaitState(second, State.CONNECTED);
+                bridge.abort();
+
+                await().atMost(PATIENCE).until(() -> { // it is noted soon after the answer
+                    try (RawClient again = acceptPresent(remote)) {
+                        return Objects.requireNonNull(again.receive()).type() == MqttMessageType.SUBSCRIBE;
+                    }
+                });
+            }
+        }
+    }
+
+    private static RawClient acceptPresent(RemoteStub remote) {
+        RawClient bridge = remote.acceptConnect();
+        bridge.send(PacketBytes.packet(0x20)
+                .u8(1)
+                .u8(0)
+                .properties(PropertyBytes.none().fields()));
+        return bridge;
     }
 }

@@ -13,7 +13,12 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -141,6 +146,59 @@ class BridgeResumeTest {
             }
             client.expectPublish("a/b", "third");
         }
+    }
+
+    /** [MQTT-2.2.1-3]: the bridge subscribes with identifiers that no message in flight has. */
+    @Test
+    void theIdentifierOfAMessageInFlightIsNotThatOfASubscription() throws Exception {
+        int largest = 65_535;
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "b/# in 1", "a/# out 1")
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = accept(remote, false, false);
+            int request = bridge.expect(MqttMessageType.SUBSCRIBE).packetId();
+            bridge.send(PacketBytes.packet(0x90).u16(request).u8(0).u8(1));
+            broker.awaitConnected("cloud");
+            ByteArrayOutputStream messages = new ByteArrayOutputStream();
+            for (int id = 1; id <= largest; id++) {
+                messages.writeBytes(PublishBytes.to("a/b").qos(1, id).toBytes(ProtocolVersion.MQTT_5));
+            }
+            CompletableFuture<RawClient> sent =
+                    CompletableFuture.supplyAsync(() -> client.send(messages.toByteArray()));
+            int part = (largest - 1) / 151; // fewer than limits.max-in-flight
+            for (int first = 1; first < largest; first += part) {
+                take(bridge, messages.size() / largest, first, part);
+                assertThat(client.socket().getInputStream().readNBytes(4 * part))
+                        .hasSize(4 * part); // PUBACK
+            }
+            sent.join();
+            assertThat(RemoteStub.nextPublish(bridge).packetId()).isEqualTo(largest);
+            bridge.close();
+
+            RawClient again = accept(remote, false, true);
+            List<ReceivedPacket> both = List.of(again.receive(), again.receive());
+            assertThat(both)
+                    .extracting(ReceivedPacket::type)
+                    .containsExactlyInAnyOrder(MqttMessageType.SUBSCRIBE, MqttMessageType.PUBLISH);
+            assertThat(both)
+                    .extracting(ReceivedPacket::packetId)
+                    .contains(largest)
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    /** Takes packets of one length, with packet identifiers one after the other, and acknowledges them. */
+    private static void take(RawClient bridge, int length, int first, int count) throws IOException {
+        assertThat(bridge.socket().getInputStream().readNBytes(count * length)).hasSize(count * length);
+        ByteBuffer answers = ByteBuffer.allocate(4 * count);
+        for (int id = first; id < first + count; id++) {
+            answers.putShort((short) 0x4002).putShort((short) id);
+        }
+        bridge.send(answers.array());
     }
 
     @ParameterizedTest

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,7 +94,36 @@ class BridgeIT {
         }
     }
 
+    /** Subscriptions are part of the session that the other broker keeps. */
+    @Test
+    void aTopicThatIsNoLongerConfiguredIsUnsubscribedAfterARestart() throws Exception {
+        int port = LoopbackPorts.one();
+        try (CapturedProcess mosquitto = mosquitto(port)) {
+            try (BrokerProcess broker = broker(port, "5")) {
+                broker.awaitLine("bridge cloud connected");
+                mosquitto.awaitLine("SUBACK", line -> line.contains("Sending SUBACK to plant"), PATIENCE);
+                broker.terminate();
+                assertThat(broker.awaitExit(PATIENCE)).isZero();
+            }
+            try (BrokerProcess broker = broker(port, "5", "\"both/# both 2\"")) {
+                broker.awaitLine("bridge cloud connected");
+                mosquitto.awaitLine("UNSUBSCRIBE", line -> line.contains("Received UNSUBSCRIBE from plant"), PATIENCE);
+                mosquitto.awaitLine("UNSUBACK", line -> line.contains("Sending UNSUBACK to plant"), PATIENCE);
+                List<String> output = mosquitto.output();
+                int at = IntStream.range(0, output.size())
+                        .filter(i -> output.get(i).contains("Received UNSUBSCRIBE"))
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(output.get(at + 1)).endsWith("\tin/#");
+            }
+        }
+    }
+
     private BrokerProcess broker(int port, String version) throws Exception {
+        return broker(port, version, "\"out/# out 2 \\\"\\\" plant/\", \"in/# in 2\", \"both/# both 2\"");
+    }
+
+    private BrokerProcess broker(int port, String version, String topics) throws Exception {
         Path file = Files.writeString(directory.resolve("test.yaml"), """
                 management:
                   enabled: false
@@ -112,8 +142,8 @@ class BridgeIT {
                     version: "%s"
                     min-delay: 100ms
                     max-delay: 1s
-                    topics: ["out/# out 2 \\"\\" plant/", "in/# in 2", "both/# both 2"]
-                """.formatted(port, version));
+                    topics: [%s]
+                """.formatted(port, version, topics));
         return BrokerProcess.start(directory, List.of(), file);
     }
 
@@ -122,6 +152,7 @@ class BridgeIT {
                 listener %d 127.0.0.1
                 allow_anonymous true
                 max_queued_messages 0
+                log_type all
                 """.formatted(port));
         CapturedProcess mosquitto = CapturedProcess.start(
                 "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()));
@@ -129,12 +160,12 @@ class BridgeIT {
         return mosquitto;
     }
 
-    private static InetSocketAddress address(int port) {
+    static InetSocketAddress address(int port) {
         return new InetSocketAddress("127.0.0.1", port);
     }
 
     /** Publishes until a message has passed; takes all of them at the other side and at this one. */
-    private static void awaitForwarding(RawClient from, RawClient to, String topic, String arrival) {
+    static void awaitForwarding(RawClient from, RawClient to, String topic, String arrival) {
         Set<String> arrived = ConcurrentHashMap.newKeySet();
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(300)).until(() -> {
             from.publish(topic, "", 0);
@@ -148,7 +179,7 @@ class BridgeIT {
     }
 
     /** Takes exactly these messages, those of one publisher and QoS in their order, and nothing after them. */
-    private static void assertPayloads(RawClient client, List<String> expected) {
+    static void assertPayloads(RawClient client, List<String> expected) {
         List<String> received = new ArrayList<>();
         while (received.size() < expected.size()) {
             received.add(client.expect(MqttMessageType.PUBLISH).text());

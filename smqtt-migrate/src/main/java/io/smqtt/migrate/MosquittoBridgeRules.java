@@ -96,7 +96,7 @@ final class MosquittoBridgeRules {
                 none("bridge_outgoing_retain", "the retain flag stays; brokers without retained messages get none"),
                 none(
                         "bridge_attempt_unsubscribe",
-                        "a topic that is removed from the configuration is not unsubscribed there"),
+                        "topics that are no longer configured are unsubscribed there, and no others"),
                 none("bridge_*", "not configurable"));
     }
 

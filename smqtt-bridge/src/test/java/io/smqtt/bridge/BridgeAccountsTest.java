@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.PropertyBytes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What was published is sent, waits, or was dropped: the sum over all connections of a bridge is right whatever happens to them. */
+@Timeout(60)
+class BridgeAccountsTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int CONNECTIONS = 3;
+    private static final int TOPICS = 12;
+    private static final int IN_FLIGHT = 2;
+    private static final int QUEUED = 90;
+
+    private static void publish(RawClient client, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            for (int topic = 0; topic < TOPICS; topic++) {
+                client.publish("out/" + topic, String.valueOf(i), 1);
+            }
+        }
+    }
+
+    private static long sum(DialledBroker broker, ToLongFunction<BridgeStatus> of) {
+        return broker.module().status().stream().mapToLong(of).sum();
+    }
+
+    private static void awaitBalance(DialledBroker broker, int published) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(sum(
+                                broker, each -> each.sent() + each.queued() + each.dropped()))
+                        .isEqualTo(published));
+    }
+
+    @Test
+    void sentAndQueuedAndDroppedAreWhatWasPublished() {
+        try (RemoteStub stub = new RemoteStub()) {
+            BridgeConfig config = BridgedBroker.bridge(stub.address(), "out/# out 1")
+                    .connections(CONNECTIONS)
+                    .maxQueuedMessages(QUEUED)
+                    .build();
+            try (DialledBroker local = DialledBroker.with(config);
+                    RawClient here = local.client("here")) {
+                List<RawClient> bridges = new ArrayList<>();
+                for (int i = 0; i < CONNECTIONS; i++) {
+                    bridges.add(stub.accept(PropertyBytes.none().receiveMaximum(IN_FLIGHT)));
+                }
+                publish(here, 5);
+                awaitBalance(local, 5 * TOPICS);
+                assertThat(sum(local, BridgeStatus::sent)).isEqualTo(CONNECTIONS * IN_FLIGHT);
+                assertThat(sum(local, BridgeStatus::dropped)).isZero();
+
+                bridges.forEach(bridge -> bridge.pubAck(RemoteStub.nextPublish(bridge)));
+                int sent = CONNECTIONS * (IN_FLIGHT + 1);
+                await().atMost(PATIENCE).until(() -> sum(local, BridgeStatus::sent) == sent);
+                awaitBalance(local, 5 * TOPICS);
+
+                stub.close(); // and all connections to it
+                await().atMost(PATIENCE).until(() -> local.module().status().stream()
+                        .allMatch(each -> each.state() == BridgeStatus.State.DISCONNECTED));
+                publish(here, 30); // more than fits
+                awaitBalance(local, 35 * TOPICS);
+                assertThat(sum(local, BridgeStatus::dropped)).isPositive();
+
+                try (DialledBroker remote = DialledBroker.without(stub.port())) {
+                    await().atMost(PATIENCE).until(() -> sum(local, BridgeStatus::queued) == 0);
+                    awaitBalance(local, 35 * TOPICS);
+                    assertThat(sum(local, BridgeStatus::resent)).isEqualTo(CONNECTIONS * IN_FLIGHT);
+                    assertThat(remote.connected()).hasSize(CONNECTIONS);
+                }
+                publish(here, 2);
+                awaitBalance(local, 37 * TOPICS);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One end of a bridge: a broker that is killed, and started again on its port and its data. */
+abstract class BridgeEnd implements AutoCloseable {
+
+    private final Whereabouts clients = new Whereabouts();
+
+    /** This broker. */
+    static BridgeEnd smqtt(Path configuration) {
+        return new Ours(configuration);
+    }
+
+    /** A mosquitto. */
+    static BridgeEnd mosquitto(Path configuration, int port) {
+        return new Mosquitto(configuration, port);
+    }
+
+    /** Where its clients find it. */
+    Whereabouts clients() {
+        return clients;
+    }
+
+    /** Starts it; returns when it takes connections. */
+    void start() {
+        clients.set(begin());
+    }
+
+    /** Kills it with {@code kill -9}; its clients look for it again. */
+    void kill() {
+        clients.set(null);
+        close();
+    }
+
+    abstract InetSocketAddress begin();
+
+    /** Kills it, if it runs. */
+    @Override
+    public abstract void close();
+
+    private static final class Ours extends BridgeEnd {
+
+        private final Path configuration;
+        private @Nullable BrokerProcess process;
+
+        Ours(Path configuration) {
+            this.configuration = configuration;
+        }
+
+        @Override
+        InetSocketAddress begin() {
+            BrokerProcess started = BrokerProcess.start(configuration.resolveSibling(""), List.of(), configuration);
+            process = started;
+            return started.address("tcp");
+        }
+
+        @Override
+        public void close() {
+            if (process != null) {
+                process.kill9();
+                process.close();
+                process = null;
+            }
+        }
+    }
+
+    private static final class Mosquitto extends BridgeEnd {
+
+        private final Path configuration;
+        private final int port;
+        private @Nullable CapturedProcess process;
+
+        Mosquitto(Path configuration, int port) {
+            this.configuration = configuration;
+            this.port = port;
+        }
+
+        @Override
+        InetSocketAddress begin() {
+            CapturedProcess started = CapturedProcess.start(
+                    "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", configuration.toString()));
+            process = started;
+            InstalledMosquitto.awaitListening(port, started);
+            return new InetSocketAddress("127.0.0.1", port);
+        }
+
+        @Override
+        public void close() {
+            if (process != null) {
+                process.close();
+                process = null;
+            }
+        }
+    }
+}

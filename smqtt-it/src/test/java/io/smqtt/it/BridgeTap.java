@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Carries the connections of a bridge to the other broker, and notes which numbers that broker has acknowledged. So what a broker has lost
+ * that acknowledged it can be told from what was lost on the way. The bridge is expected to send numbers as payloads.
+ */
+final class BridgeTap implements AutoCloseable {
+
+    private static final int CONNACK = 2;
+    private static final int PUBLISH = 3;
+    private static final int PUBACK = 4;
+    private static final int PUBREC = 5;
+
+    private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final int target;
+    private final boolean v5;
+    private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private final Map<Integer, Sent> byPacketId = new ConcurrentHashMap<>();
+    private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
+    private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
+    private final AtomicInteger begunAgain = new AtomicInteger();
+    private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicInteger newSessions = new AtomicInteger();
+
+    private record Sent(String topic, int number) {}
+
+    /**
+     * Opens a port.
+     *
+     * @param targetPort the port of the other broker
+     * @param v5 whether the bridge speaks MQTT 5.0
+     */
+    BridgeTap(int targetPort, boolean v5) throws IOException {
+        this.target = targetPort;
+        this.v5 = v5;
+        start(this::accept);
+    }
+
+    int port() {
+        return server.getLocalPort();
+    }
+
+    /** The numbers of a topic that the other broker has acknowledged: PUBACK, or PUBREC. */
+    Set<Integer> acknowledged(String topic) {
+        Set<Integer> numbers = acknowledged.getOrDefault(topic, Set.of());
+        return new HashSet<>(numbers);
+    }
+
+    /** How many messages were begun once more, not repeated as the same one. */
+    int begunAgain() {
+        return begunAgain.get();
+    }
+
+    /** The connections that were accepted. */
+    int connections() {
+        return connections.get();
+    }
+
+    /** How many of them found no session. */
+    int newSessions() {
+        return newSessions.get();
+    }
+
+    private void accept() throws IOException {
+        while (true) {
+            Socket inward = server.accept();
+            sockets.add(inward);
+            start(() -> carry(inward));
+        }
+    }
+
+    private void carry(Socket inward) throws IOException {
+        try (inward;
+                Socket outward = new Socket()) {
+            sockets.add(outward);
+            outward.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), target));
+            inward.setTcpNoDelay(true);
+            outward.setTcpNoDelay(true);
+            start(() -> {
+                try (inward;
+                        outward) {
+                    pass(outward, inward, this::answered);
+                }
+            });
+            pass(inward, outward, this::sent);
+        }
+    }
+
+    private static void pass(Socket from, Socket to, Listener listener) throws IOException {
+        InputStream in = new BufferedInputStream(from.getInputStream());
+        while (true) {
+            byte[] packet = read(in);
+            int body = 1;
+            while ((packet[body++] & 0x80) != 0) {}
+            listener.packet(packet[0] & 0xff, ByteBuffer.wrap(packet, body, packet.length - body));
+            to.getOutputStream().write(packet);
+        }
+    }
+
+    private static byte[] read(InputStream in) throws IOException {
+        ByteArrayOutputStream packet = new ByteArrayOutputStream();
+        packet.write(next(in));
+        int length = 0;
+        int shift = 0;
+        int last;
+        do {
+            last = next(in);
+            packet.write(last);
+            length |= (last & 0x7f) << shift;
+            shift += 7;
+        } while (last >= 0x80);
+        byte[] body = in.readNBytes(length);
+        if (body.length < length) {
+            throw new EOFException();
+        }
+        packet.writeBytes(body);
+        return packet.toByteArray();
+    }
+
+    private static int next(InputStream in) throws IOException {
+        int next = in.read();
+        if (next < 0) {
+            throw new EOFException();
+        }
+        return next;
+    }
+
+    private void sent(int header, ByteBuffer body) {
+        int qos = header >> 1 & 3;
+        if (header >> 4 != PUBLISH || qos == 0) {
+            return;
+        }
+        byte[] name = new byte[body.getShort()];
+        body.get(name);
+        int packetId = body.getShort();
+        if (v5) {
+            int properties = body.get(); // fewer than 128 bytes
+            body.position(body.position() + properties);
+        }
+        String topic = new String(name, StandardCharsets.UTF_8);
+        int number = Integer.parseInt(StandardCharsets.UTF_8.decode(body).toString());
+        boolean repeated = (header & 8) != 0;
+        boolean first = begun.computeIfAbsent(topic, key -> ConcurrentHashMap.newKeySet())
+                .add(number);
+        if (!first && !repeated) {
+            begunAgain.incrementAndGet();
+        }
+        byPacketId.put(packetId, new Sent(topic, number));
+    }
+
+    private void answered(int header, ByteBuffer body) {
+        int type = header >> 4;
+        if (type == CONNACK) {
+            boolean present = body.get() != 0;
+            if (body.get() == 0) {
+                connections.incrementAndGet();
+                newSessions.addAndGet(present ? 0 : 1);
+            }
+        } else if (type == PUBACK || type == PUBREC) {
+            Sent sent = byPacketId.get((int) body.getShort());
+            boolean taken = !body.hasRemaining() || (body.get() & 0x80) == 0;
+            if (sent != null && taken) {
+                acknowledged
+                        .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
+                        .add(sent.number);
+            }
+        }
+    }
+
+    private static void start(Step step) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        step.run();
+                    } catch (IOException e) {
+                        // the end of either side ends the connection
+                    }
+                },
+                "bridge-tap");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private interface Listener {
+        void packet(int header, ByteBuffer body);
+    }
+}
