@@ -113,9 +113,6 @@ final class RemoteFilters {
                 .build();
         core.sessions()
                 .retained()
-                .keep(
-                        loop,
-                        message.accepted(loop.nextMessageId(), core.ticker().nanoTime(), null),
-                        RouteTicket.NONE);
+                .keep(loop, message.accepted(loop.nextMessageId(), core.ticker().nanoTime(), null), RouteTicket.NONE);
     }
 }

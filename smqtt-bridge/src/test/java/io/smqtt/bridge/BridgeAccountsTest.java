@@ -39,8 +39,7 @@ class BridgeAccountsTest {
 
     private static void awaitBalance(DialledBroker broker, int published) {
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(sum(
-                                broker, each -> each.sent() + each.queued() + each.dropped()))
+                .untilAsserted(() -> assertThat(sum(broker, each -> each.sent() + each.queued() + each.dropped()))
                         .isEqualTo(published));
     }
 
@@ -68,8 +67,9 @@ class BridgeAccountsTest {
                 awaitBalance(local, 5 * TOPICS);
 
                 stub.close(); // and all connections to it
-                await().atMost(PATIENCE).until(() -> local.module().status().stream()
-                        .allMatch(each -> each.state() == BridgeStatus.State.DISCONNECTED));
+                await().atMost(PATIENCE)
+                        .until(() -> local.module().status().stream()
+                                .allMatch(each -> each.state() == BridgeStatus.State.DISCONNECTED));
                 publish(here, 30); // more than fits
                 awaitBalance(local, 35 * TOPICS);
                 assertThat(sum(local, BridgeStatus::dropped)).isPositive();

@@ -190,7 +190,8 @@ class BridgeNodesTest {
         String other = chosen.equals("n1") ? "n2" : "n1";
         try (RemoteStub remote = new RemoteStub();
                 DialledBroker first = node(
-                        chosen, to(remote.port(), "a/# in 1", "b/# in 1").hopLimit(0).build())) {
+                        chosen,
+                        to(remote.port(), "a/# in 1", "b/# in 1").hopLimit(0).build())) {
             RawClient former = remote.accept(PropertyBytes.none());
             for (int i = 0; i < 2; i++) {
                 int request = former.expect(MqttMessageType.SUBSCRIBE).packetId();
@@ -216,11 +217,15 @@ class BridgeNodesTest {
                 awaitState(second, State.CONNECTED);
                 bridge.abort();
 
-                await().atMost(PATIENCE).until(() -> { // it is noted soon after the answer
-                    try (RawClient again = acceptPresent(remote)) {
-                        return Objects.requireNonNull(again.receive()).type() == MqttMessageType.SUBSCRIBE;
-                    }
-                });
+                await().atMost(PATIENCE)
+                        .until(
+                                () -> { // it is noted soon after the answer
+                                    try (RawClient again = acceptPresent(remote)) {
+                                        return Objects.requireNonNull(again.receive())
+                                                        .type()
+                                                == MqttMessageType.SUBSCRIBE;
+                                    }
+                                });
             }
         }
     }

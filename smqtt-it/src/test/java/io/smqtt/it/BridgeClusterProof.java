@@ -74,7 +74,9 @@ class BridgeClusterProof {
                     .doesNotHaveDuplicates();
             System.out.printf(
                     "nodes one: %d of %d messages arrived in order, %d of them twice%n",
-                    new LinkedHashSet<>(arrived).size(), 4 * PART, arrived.size() - new LinkedHashSet<>(arrived).size());
+                    new LinkedHashSet<>(arrived).size(),
+                    4 * PART,
+                    arrived.size() - new LinkedHashSet<>(arrived).size());
         }
     }
 
@@ -122,7 +124,9 @@ class BridgeClusterProof {
             assertThat(arrived.stream().filter(text -> !text.startsWith("2-"))).doesNotHaveDuplicates();
             System.out.printf(
                     "nodes each: %d of %d messages arrived, %d of them twice%n",
-                    new LinkedHashSet<>(arrived).size(), 5 * PART, arrived.size() - new LinkedHashSet<>(arrived).size());
+                    new LinkedHashSet<>(arrived).size(),
+                    5 * PART,
+                    arrived.size() - new LinkedHashSet<>(arrived).size());
         }
     }
 

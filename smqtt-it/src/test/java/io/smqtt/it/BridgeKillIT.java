@@ -98,13 +98,15 @@ class BridgeKillIT {
             awaitProgress(publishers, subscribers);
             finish(publishers, subscribers);
             System.out.printf(
-                    "%s, kills %d, seed %d, connections %d, of them %d without a session%n",
-                    campaign, kills, seed, tap.connections(), tap.newSessions());
+                    "%s, kills %d, seed %d, connections %d, of them %d without a session, errors %s%n",
+                    campaign, kills, seed, tap.connections(), tap.newSessions(), tap.reasons());
             for (int i = 0; i < publishers.size(); i++) {
                 check(campaign, publishers.get(i), subscribers.get(i), tap);
             }
             if (tap.newSessions() == 1) {
-                assertThat(tap.begunAgain()).as("messages that the bridge has begun again").isZero();
+                assertThat(tap.begunAgain())
+                        .as("messages that the bridge has begun again")
+                        .isZero();
             }
         }
     }

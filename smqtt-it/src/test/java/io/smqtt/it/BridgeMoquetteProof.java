@@ -115,7 +115,8 @@ class BridgeMoquetteProof {
         CapturedProcess moquette = CapturedProcess.start(
                 "moquette",
                 new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                Path.of(System.getProperty("java.home"), "bin", "java")
+                                        .toString(),
                                 "-Dmoquette.path=" + home,
                                 "-cp",
                                 jars + "/*",

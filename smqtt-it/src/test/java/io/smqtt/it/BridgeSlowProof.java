@@ -59,7 +59,8 @@ class BridgeSlowProof {
                             max-queued-messages: 10000000
                             max-queued-bytes: 1GiB
                             topics: ["bench/bridge/# out 2"]
-                        """.formatted(link.far(1), there.port("tcp"), CONNECTIONS))) {
+                        """.formatted(
+                                link.far(1), there.port("tcp"), CONNECTIONS))) {
             await().atMost(PATIENCE)
                     .until(() -> here.output().stream()
                                     .filter(line -> line.matches(".*bridge slow\\S* connected to.*"))

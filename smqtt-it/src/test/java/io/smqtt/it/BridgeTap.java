@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,7 @@ final class BridgeTap implements AutoCloseable {
     private static final int PUBLISH = 3;
     private static final int PUBACK = 4;
     private static final int PUBREC = 5;
+    private static final int DISCONNECT = 14;
 
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final int target;
@@ -37,6 +39,8 @@ final class BridgeTap implements AutoCloseable {
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final Map<Integer, Sent> byPacketId = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
+    private final Map<String, Set<Integer>> refused = new ConcurrentHashMap<>();
+    private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
     private final AtomicInteger begunAgain = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
@@ -62,11 +66,20 @@ final class BridgeTap implements AutoCloseable {
 
     /** The numbers of a topic that the other broker has acknowledged: PUBACK, or PUBREC. */
     Set<Integer> acknowledged(String topic) {
-        Set<Integer> numbers = acknowledged.getOrDefault(topic, Set.of());
-        return new HashSet<>(numbers);
+        return new HashSet<>(acknowledged.getOrDefault(topic, Set.of()));
     }
 
-    /** How many messages were begun once more, not repeated as the same one. */
+    /** The numbers of a topic that the other broker has answered with an error. */
+    Set<Integer> refused(String topic) {
+        return new HashSet<>(refused.getOrDefault(topic, Set.of()));
+    }
+
+    /** The reason codes of errors in answers and of DISCONNECT of the other broker, and how often each came. */
+    Map<String, Integer> reasons() {
+        return new TreeMap<>(reasons);
+    }
+
+    /** How many messages of QoS 2 were begun once more, not repeated as the same one. */
     int begunAgain() {
         return begunAgain.get();
     }
@@ -162,7 +175,7 @@ final class BridgeTap implements AutoCloseable {
         boolean repeated = (header & 8) != 0;
         boolean first = begun.computeIfAbsent(topic, key -> ConcurrentHashMap.newKeySet())
                 .add(number);
-        if (!first && !repeated) {
+        if (qos == 2 && !first && !repeated) {
             begunAgain.incrementAndGet();
         }
         byPacketId.put(packetId, new Sent(topic, number));
@@ -178,13 +191,22 @@ final class BridgeTap implements AutoCloseable {
             }
         } else if (type == PUBACK || type == PUBREC) {
             Sent sent = byPacketId.get((int) body.getShort());
-            boolean taken = !body.hasRemaining() || (body.get() & 0x80) == 0;
-            if (sent != null && taken) {
-                acknowledged
+            int reason = body.hasRemaining() ? body.get() & 0xff : 0;
+            if (reason >= 0x80) {
+                note(type == PUBACK ? "PUBACK" : "PUBREC", reason);
+            }
+            if (sent != null) {
+                (reason < 0x80 ? acknowledged : refused)
                         .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
                         .add(sent.number);
             }
+        } else if (type == DISCONNECT) {
+            note("DISCONNECT", body.hasRemaining() ? body.get() & 0xff : 0);
         }
+    }
+
+    private void note(String packet, int reason) {
+        reasons.merge(String.format("%s 0x%02x", packet, reason), 1, Integer::sum);
     }
 
     private static void start(Step step) {
