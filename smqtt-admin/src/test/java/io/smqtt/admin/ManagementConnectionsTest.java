@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 class ManagementConnectionsTest {
 
@@ -40,6 +41,7 @@ class ManagementConnectionsTest {
 
     private final List<Socket> sockets = new ArrayList<>();
     private final List<ManagementServer> servers = new ArrayList<>();
+    private final Sinks.One<ManagementEndpoint.Answer> late = Sinks.one();
 
     @AfterEach
     void close() throws IOException {
@@ -57,6 +59,7 @@ class ManagementConnectionsTest {
         ManagementServer server = new ManagementServer(
                 config.management(), ManagementToken.of(config), new BrokerView(), false, firstRequest);
         server.endpoint("/added/", request -> Mono.just(ManagementEndpoint.Answer.text(200, "ok")));
+        server.endpoint("/late/", request -> late.asMono());
         server.known(("Basic " + KEY)::equals);
         servers.add(server);
         server.bind().block(PATIENCE);
@@ -81,8 +84,19 @@ class ManagementConnectionsTest {
 
     private static boolean ask(Socket socket, String path, String header) {
         try {
-            String request = REQUEST.replace("/health/live", path).replace("\r\n\r\n", "\r\n" + header + "\r\n");
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            send(socket, REQUEST.replace("/health/live", path).replace("\r\n\r\n", "\r\n" + header + "\r\n"));
+            return isAnswered(socket);
+        } catch (IOException e) {
+            return false; // reset
+        }
+    }
+
+    private static void send(Socket socket, String request) throws IOException {
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static boolean isAnswered(Socket socket) {
+        try {
             InputStream in = socket.getInputStream();
             StringBuilder head = new StringBuilder();
             while (head.indexOf("\r\n\r\n") < 0) {
@@ -100,6 +114,21 @@ class ManagementConnectionsTest {
         } catch (IOException e) {
             return false; // reset
         }
+    }
+
+    @Test
+    void aRequestBehindOneThatIsAnsweredLateStopsNothing() throws IOException {
+        Socket socket = open(serve(PATIENCE));
+
+        String first = REQUEST.replace("/health/live", "/late/").replace("\r\n\r\n", "\r\n" + KNOWN + "\r\n");
+        send(socket, first + REQUEST);
+        assertThat(ask(open(Objects.requireNonNull(servers.get(0).address()))))
+                .isTrue(); // takes longer than to read both
+        late.tryEmitValue(ManagementEndpoint.Answer.text(200, "late"));
+
+        assertThat(isAnswered(socket)).isTrue();
+        assertThat(isAnswered(socket)).isTrue();
+        assertThat(ask(socket)).isTrue();
     }
 
     @Test
