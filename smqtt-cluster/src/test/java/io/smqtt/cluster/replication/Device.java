@@ -169,6 +169,9 @@ final class Device {
             serving.send(refused -> refused.ended(false));
             return;
         }
+        if (!serving.isThere()) { // the connection ended while CONNACK was under way
+            return;
+        }
         connection = serving;
         model.audit().connected(this, present, hasSession, retainedBefore, view.retained());
         hasSession = true;

@@ -52,6 +52,11 @@ final class Serving {
         return node;
     }
 
+    /** Whether the run of the process that has it still exists. */
+    boolean isThere() {
+        return node.host().isUp() && node.host().life() == life;
+    }
+
     void open() {
         Claiming.serve(node, device.name(), attempt, this::isOpen, this::claimed);
     }
