@@ -55,6 +55,7 @@ public final class BenchCommand implements Runnable {
                 .addSubcommand(new SubCommand(out, err, interruption))
                 .addSubcommand(new ScenarioCommand(out, err, interruption))
                 .addSubcommand(new BridgeCommand(out, err, interruption))
+                .addSubcommand(new RulesCommand(out, err, interruption))
                 .addSubcommand(new SizeCommand(out, err, interruption))
                 .registerConverter(Duration.class, BenchCommand::duration)
                 .setOut(new PrintWriter(out, true))
@@ -84,7 +85,7 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         if (spec != null) {
-            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario, bridge or size");
+            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario, bridge, rules or size");
         }
     }
 }

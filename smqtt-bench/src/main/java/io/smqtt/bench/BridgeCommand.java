@@ -104,7 +104,7 @@ final class BridgeCommand extends LoadCommand {
             String problem = TopicPattern.problemOfName(name);
             check(problem.isEmpty(), "-t and --arrives-as: " + problem);
         }
-        Plan plan = new ScenarioPlans(connection.prefix, qos).bridged(pairs, topic, in);
+        Plan plan = new ScenarioPlans(connection.prefix, qos).forwarded("bridge", pairs, topic, in);
         run.require(plan.clients().size());
         if (receiverPid != null) {
             ProcessUse.of(receiverPid);

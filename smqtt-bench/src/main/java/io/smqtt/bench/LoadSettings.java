@@ -18,6 +18,7 @@ import java.util.List;
  * @param warmUp time before the measurement
  * @param duration duration of the measurement
  * @param drain maximum time to wait for the last deliveries
+ * @param json the number {@code t} of payloads in JSON; empty for payloads of letters
  */
 record LoadSettings(
         int qos,
@@ -30,9 +31,43 @@ record LoadSettings(
         long limit,
         Duration warmUp,
         Duration duration,
-        Duration drain) {
+        Duration drain,
+        String json) {
 
     private static final long STALL_NANOS = 2_000_000_000L;
+
+    /** Settings with payloads of letters. */
+    LoadSettings(
+            int qos,
+            int payloadBytes,
+            boolean retain,
+            List<UserProperty> userProperties,
+            double perSecond,
+            int window,
+            int inFlight,
+            long limit,
+            Duration warmUp,
+            Duration duration,
+            Duration drain) {
+        this(
+                qos,
+                payloadBytes,
+                retain,
+                userProperties,
+                perSecond,
+                window,
+                inFlight,
+                limit,
+                warmUp,
+                duration,
+                drain,
+                "");
+    }
+
+    /** The payload of each message before it is stamped. */
+    byte[] payload() {
+        return json.isEmpty() ? PublishTemplate.letters(payloadBytes) : Stamp.json(payloadBytes, json);
+    }
 
     /** The timeout of a window without progress, which is then abandoned; missing messages count as lost at the end. */
     long stallNanos() {

@@ -26,7 +26,7 @@ final class PublishTemplate {
 
     /** A message without properties. */
     PublishTemplate(int version, String topic, int qos, boolean retain, int payloadBytes) {
-        this(version, topic, qos, retain, List.of(), 0, payloadBytes);
+        this(version, topic, qos, retain, List.of(), 0, letters(payloadBytes));
     }
 
     /**
@@ -34,6 +34,7 @@ final class PublishTemplate {
      *
      * @param topic the topic; empty if the alias stands for it
      * @param topicAlias 0 for none
+     * @param payload the payload before it is stamped
      */
     PublishTemplate(
             int version,
@@ -42,11 +43,11 @@ final class PublishTemplate {
             boolean retain,
             List<UserProperty> userProperties,
             int topicAlias,
-            int payloadBytes) {
+            byte[] payload) {
         numbered = topic.endsWith(NUMBER);
         int topicBytes = ClientPackets.stringBytes(topic);
         ByteBuf properties = version == 5 ? properties(userProperties, topicAlias) : Unpooled.EMPTY_BUFFER;
-        int length = topicBytes + (qos > 0 ? 2 : 0) + properties.readableBytes() + payloadBytes;
+        int length = topicBytes + (qos > 0 ? 2 : 0) + properties.readableBytes() + payload.length;
         ByteBuf out = Unpooled.buffer(length + 5);
         out.writeByte(0x30 | qos << 1 | (retain ? 1 : 0));
         ClientPackets.variableByteInteger(out, length);
@@ -58,11 +59,18 @@ final class PublishTemplate {
         }
         out.writeBytes(properties);
         payloadAt = out.writerIndex();
-        for (int i = 0; i < payloadBytes; i++) {
-            out.writeByte('a' + i % 26);
-        }
+        out.writeBytes(payload);
         packet = new byte[out.readableBytes()];
         out.readBytes(packet);
+    }
+
+    /** A payload of letters. */
+    static byte[] letters(int bytes) {
+        byte[] letters = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
+            letters[i] = (byte) ('a' + i % 26);
+        }
+        return letters;
     }
 
     private static ByteBuf properties(List<UserProperty> userProperties, int topicAlias) {

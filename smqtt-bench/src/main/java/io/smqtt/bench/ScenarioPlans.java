@@ -23,18 +23,19 @@ record ScenarioPlans(String prefix, int subscribeQos) {
     }
 
     /**
-     * Publisher i at one broker to subscriber i at another one, by a bridge.
+     * Publisher i to subscriber i, by something that forwards messages to other topics: a bridge, or a rule.
      *
+     * @param name the name of the run
      * @param out what published topics begin with
-     * @param in what they begin with at the other broker
+     * @param in what they begin with where they are received
      */
-    Plan bridged(int pairs, String out, String in) {
+    Plan forwarded(String name, int pairs, String out, String in) {
         Building plan = new Building();
         for (int i = 0; i < pairs; i++) {
             plan.publisher(i, out + "/" + i);
             plan.subscriber(i, in + "/" + i, FlowTable.of(i, 1, false));
         }
-        return new Plan("bridge", plan.clients, plan.tables, 1);
+        return new Plan(name, plan.clients, plan.tables, 1);
     }
 
     /** Each shared subscription of {@code members} receives from an equal share of the publishers. */

@@ -135,7 +135,11 @@ final class ServerPackets {
             }
             at = afterProperties(in, at);
         }
-        return at + Stamp.BYTES > end ? -1 : at + Stamp.BYTES - in.readerIndex();
+        if (at >= end) {
+            return -1;
+        }
+        int stamped = at + Stamp.bytes(in, at);
+        return stamped > end ? -1 : stamped - in.readerIndex();
     }
 
     /** Passes a PUBLISH to the sink of which {@code in} has at least {@link #bytesToStamp}. */

@@ -37,6 +37,6 @@ record TopicTemplates(PublishTemplate[] plain, PublishTemplate[] introducing, Pu
                 settings.retain(),
                 settings.userProperties(),
                 alias,
-                settings.payloadBytes());
+                settings.payload());
     }
 }

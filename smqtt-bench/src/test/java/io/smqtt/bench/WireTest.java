@@ -41,6 +41,24 @@ class WireTest {
     }
 
     @Test
+    void payloadInJsonHasItsStampInDigits() {
+        byte[] payload = Stamp.json(64, "41.5");
+        assertThat(new String(payload, StandardCharsets.UTF_8))
+                .isEqualTo("{\"stamp\":\"" + "0".repeat(32) + "\",\"t\":41.5,\"pad\":\"xx\"}");
+        ByteBuf out = Unpooled.buffer();
+        new PublishTemplate(4, "a", 0, false, List.of(), 0, payload).write(out, 0, 1000, 70_000, 42);
+        out.skipBytes(5);
+
+        assertThat(out.toString(StandardCharsets.UTF_8)).matches("\\{\"stamp\":\"[0-9a-f]{16}b50111700000002a\",.*");
+        assertThat(Stamp.isAt(out, 5, 64)).isTrue();
+        assertThat(Stamp.isAt(out, 5, 41)).isFalse();
+        assertThat(Stamp.sentNanos(out, 5)).isEqualTo(1000);
+        assertThat(Stamp.publisher(out, 5)).isEqualTo(70_000);
+        assertThat(Stamp.sequence(out, 5)).isEqualTo(42);
+        assertThat(Stamp.bytes(out, 5)).isEqualTo(42);
+    }
+
+    @Test
     void connectHasTheTopicAliasMaximum() {
         ByteBuf out = Unpooled.buffer();
         ClientPackets.connect(out, 5, "c", true, 60, 0, 10, null, null);
@@ -51,7 +69,7 @@ class WireTest {
     @Test
     void publishHasUserPropertiesAndAlias() {
         List<UserProperty> properties = UserProperty.of(List.of("a=b", "c==d"), 5);
-        PublishTemplate template = new PublishTemplate(5, "", 0, false, properties, 3, 16);
+        PublishTemplate template = new PublishTemplate(5, "", 0, false, properties, 3, PublishTemplate.letters(16));
         ByteBuf out = Unpooled.buffer();
         template.write(out, 0, 1000, 3, 42);
 
