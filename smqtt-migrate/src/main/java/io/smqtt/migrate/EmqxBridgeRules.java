@@ -13,9 +13,11 @@ import java.util.List;
 final class EmqxBridgeRules {
 
     private static final String NO_SINK =
-            "there is no connection to this kind of service; a client that subscribes can forward messages";
-    private static final String NO_RULES =
-            "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a client that subscribes";
+            "write an action of rules.<name> by hand: the types are republish, console, file, http, influxdb, jdbc and redis";
+    private static final String NO_SOURCE =
+            "there is no connection to this kind of service; a client that publishes can bring its messages";
+    private static final String BY_HAND =
+            "the statement can be copied to rules.<name>.sql, since the SQL is the same; write the actions by hand: docs/rules.md";
     private static final String BRIDGE = "bridges.<name>.";
     private static final String ANNOUNCED = "the limits are those that the other broker announces";
 
@@ -48,11 +50,11 @@ final class EmqxBridgeRules {
                         taken()),
                 same("rule_engine.rules.<name>.actions*", BRIDGE + "topics", taken()),
                 same("rule_engine.rules.<name>.enable", BRIDGE + "topics", taken()),
-                none("rule_engine.rules.<name>.*", NO_RULES),
+                none("rule_engine.rules.<name>.*", BY_HAND),
                 none("bridges.*", NO_SINK),
                 none("connectors.*", NO_SINK),
                 none("actions.*", NO_SINK),
-                none("sources.*", NO_SINK)));
+                none("sources.*", NO_SOURCE)));
         return all;
     }
 

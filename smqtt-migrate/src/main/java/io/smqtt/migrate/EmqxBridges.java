@@ -56,7 +56,7 @@ final class EmqxBridges {
                     .forEach(block -> reasons.put(
                             block,
                             "only rules SELECT * FROM topics, whose messages are forwarded unchanged, become "
-                                    + "topics of a bridge"));
+                                    + "topics of a bridge; copy others to rules.<name>, the SQL is the same"));
         }
         forwards.forEach((block, list) -> {
             String reason = reason(block, list);

@@ -40,8 +40,7 @@ final class EmqxRules {
             "the log goes to standard error: use journald, or redirect it to a file; logging.format: json";
     private static final String CLUSTER =
             "write cluster.*: nodes find each other by cluster.seeds, on a port of their own";
-    private static final String RULES =
-            "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a client that subscribes";
+    private static final String BY_RULE = "write a rule that republishes what it makes of the message: docs/rules.md";
     private static final long LARGEST_PAYLOAD = 268_435_456;
     private static final long LONGEST_EXPIRY_MILLIS = 42_949_669_000L;
     private static final String RETAINED = "set limits.max-retained-messages and limits.max-retained-bytes";
@@ -379,10 +378,10 @@ final class EmqxRules {
                         "plugins.*",
                         "plugins are not run; when embedded, use an Authenticator and a PublishInterceptor"),
                 none("gateway.*", "MQTT only; gateways are left out"),
-                none("rule_engine.*", RULES),
+                none("rule_engine.*", "see rule-engine.*: the limits of rules are those of all of them"),
                 unguarded("schema_validation.*", "add entries to validations, which check payloads by JSON Schema"),
                 none("schema_registry.*", "add JSON Schemas to the folder of a validation, or by the API"),
-                none("message_transformation.*", RULES),
+                none("message_transformation.*", BY_RULE),
                 none("file_transfer.*", "there is no file transfer"),
                 none("multi_tenancy.*", "there are no name spaces; limits.user.* limits users"),
                 none("mt.*", "there are no name spaces; limits.user.* limits users"),

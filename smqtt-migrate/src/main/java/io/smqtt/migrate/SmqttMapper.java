@@ -26,8 +26,8 @@ final class SmqttMapper {
     private static final String EMBEDDED =
             "storage.kind: rocksdb stores sessions, queues and retained messages on disk; the data "
                     + "of the old store is not migrated";
-    private static final String NO_RULES =
-            "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a " + "client that subscribes";
+    private static final String NO_SOURCES =
+            "an action of a rule has the address of its own sink: docs/rules.md#sinks; there are http, influxdb, jdbc and redis";
 
     static final RuleTable<SmqttMapper> RULES = new RuleTable<>(List.<Rule<SmqttMapper>>of(
             same("logLevel", "logging.level", SmqttMapper::logLevel),
@@ -154,8 +154,13 @@ final class SmqttMapper {
             none("acl.jdbcAclConfig.*", "everything is denied until access.acl-file has rules"),
             none("db.*", EMBEDDED),
             none("redis.*", EMBEDDED),
-            none("rules*", NO_RULES),
-            none("sources*", NO_RULES)));
+            new Rule<>( // noted where it counts
+                    "rules*",
+                    Outcome.SAME,
+                    "rules.<name>",
+                    "chains of PREDICATE, TOPIC and LOG whose filters compare single fields with constants; others are named",
+                    SmqttMapper::keep),
+            none("sources*", NO_SOURCES)));
 
     private final OldFile file;
     private final Draft draft;
@@ -235,6 +240,7 @@ final class SmqttMapper {
         tls();
         http();
         new SmqttMeters(keys, draft).write();
+        new SmqttRules(keys, draft).write();
         cluster();
         new SmqttAccess(file, keys, draft).write();
         defaults();

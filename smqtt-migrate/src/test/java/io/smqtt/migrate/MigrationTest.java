@@ -37,7 +37,8 @@ class MigrationTest {
             "smqtt.acl.aclPolicy",
             "smqtt.cluster.enable",
             "smqtt.cluster.port",
-            "smqtt.cluster.localAddress");
+            "smqtt.cluster.localAddress",
+            "smqtt.rules[0].chain[0].ruleType");
 
     @TempDir
     Path directory;
@@ -63,6 +64,8 @@ class MigrationTest {
                 .containsEntry("cluster.seeds", "127.0.0.1:7771,127.0.0.1:7772")
                 .containsEntry("cluster.node-id", "node-1")
                 .containsEntry("session.max-expiry", "4294967295s")
+                .containsEntry("rules.filter.sql", "SELECT topic, clientid, qos, payload FROM \"#\"")
+                .containsEntry("rules.filter.actions.action-1.topic", "test/test2")
                 .doesNotContainKey("listeners.tcp.tls.key");
     }
 
@@ -95,7 +98,8 @@ class MigrationTest {
         assertThat(migration.notes())
                 .contains("old.yaml:9: smqtt.tcp.wiretap: not migrated; packets are not logged; use tcpdump")
                 .anyMatch(note -> note.startsWith("old.yaml:7: smqtt.tcp.username: differs; access.password-file"))
-                .anyMatch(note -> note.contains("smqtt.rules[0].chain[1].ruleType: not migrated"))
+                .anyMatch(note -> note.contains("smqtt.rules[0].ruleName: differs; rules.filter: "))
+                .anyMatch(note -> note.contains("smqtt.sources[0].source: not migrated; an action of a rule has"))
                 .anyMatch(note -> note.contains("smqtt.tcp.ssl.crt: not migrated; TLS is off"))
                 .noneMatch(note -> note.contains("s3cret") || note.contains("topsecret"));
         assertThat(migration.settings("new").values()).noneMatch(text -> text.contains("s3cret"));
