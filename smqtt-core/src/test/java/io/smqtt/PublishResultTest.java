@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
@@ -11,8 +12,10 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -167,6 +170,44 @@ class PublishResultTest extends ServedBroker {
             assertThat(result.matches()).isEqualTo(3);
             assertThat(result.nodes()).containsExactlyInAnyOrder("b", "c");
         });
+    }
+
+    @Test
+    void severalMessagesArriveInTheOrderOfTheirTopics() throws Exception {
+        MqttTestClient client = connect("c").subscribe("a/#", 1);
+        List<ApplicationMessage> messages = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            messages.add(ApplicationMessage.builder("a/" + i % 4)
+                    .payload(i % 4 + " " + (i + 10))
+                    .qos(i < 20 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE)
+                    .retain(i >= 36)
+                    .build());
+        }
+
+        broker.publishAll(messages).block(PATIENCE);
+        broker.publishAll(List.of()).block(PATIENCE);
+
+        assertThat(core.router().retained().count()).isEqualTo(4);
+        await().untilAsserted(() -> assertThat(client.texts).hasSize(40));
+        for (String topic : List.of("0 ", "1 ", "2 ", "3 ")) {
+            assertThat(client.texts.stream().filter(text -> text.startsWith(topic)))
+                    .hasSize(10)
+                    .isSorted();
+        }
+    }
+
+    @Test
+    void oneOfSeveralMessagesThatFailsFailsThem() {
+        add(new Taker("x", null, true), null);
+        List<ApplicationMessage> messages = Stream.of("u", "t")
+                .map(topic -> ApplicationMessage.builder(topic)
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build())
+                .toList();
+
+        assertThatThrownBy(() -> broker.publishAll(messages).block(PATIENCE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("a message could not be stored");
     }
 
     @Test

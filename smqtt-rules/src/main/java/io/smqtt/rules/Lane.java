@@ -73,18 +73,21 @@ final class Lane {
         this.backoff = new Backoff(config.minDelay(), config.maxDelay(), new SplittableRandom());
     }
 
-    /** Adds a row. */
+    /** Adds a row, and sends it if the lane is free. */
     void add(Delivery.Item item) {
-        synchronized (this) {
-            if (closed) {
-                return; // it stays in the queue of the consumer
-            }
-            if (waiting.isEmpty()) {
-                oldestNanos = System.nanoTime();
-            }
-            waiting.add(item);
-        }
+        put(item);
         advance();
+    }
+
+    /** Adds a row that waits for {@link #advance}. */
+    synchronized void put(Delivery.Item item) {
+        if (closed) {
+            return; // it stays in the queue of the consumer
+        }
+        if (waiting.isEmpty()) {
+            oldestNanos = System.nanoTime();
+        }
+        waiting.add(item);
     }
 
     /** Ends the lane. Returns the rows that were not settled. */
@@ -106,7 +109,7 @@ final class Lane {
     }
 
     /** Sends what can be sent. An answer that comes at once leads to another pass of the same call, not to a deeper one. */
-    private void advance() {
+    void advance() {
         if (passes.getAndIncrement() != 0) {
             return;
         }
@@ -187,6 +190,12 @@ final class Lane {
     }
 
     private void answered(List<Delivery.Item> batch, BatchResult result) {
+        if (result.refusals().isEmpty()) {
+            batch.forEach(outcomes::succeeded);
+            outcomes.worked();
+            done(List.of());
+            return;
+        }
         Map<Integer, BatchResult.Refusal> refusals = new HashMap<>();
         result.refusals().forEach(refusal -> refusals.put(refusal.index(), refusal));
         List<Delivery.Item> again = new ArrayList<>();

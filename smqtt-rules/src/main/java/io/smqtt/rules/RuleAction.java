@@ -233,7 +233,7 @@ final class RuleAction implements Lane.Outcomes {
         }
         if (outcome instanceof RuleOutcome.Rows rows) {
             counts.matched();
-            queue(received, rows.rows());
+            queue(worker, received, rows.rows());
         } else if (outcome instanceof RuleOutcome.Failed failed) {
             counts.failed.increment();
             counts.matched();
@@ -260,14 +260,16 @@ final class RuleAction implements Lane.Outcomes {
         }
     }
 
-    private void queue(ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
+    private void queue(
+            RuleThreads.Worker worker, ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
         ApplicationMessage message = received.message();
         Delivery delivery = new Delivery(received, rows.size());
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;
         Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
         for (Map<String, @Nullable Object> row : rows) {
-            lane.add(new Delivery.Item(new SinkRecord(row, message), delivery));
+            lane.put(new Delivery.Item(new SinkRecord(row, message), delivery));
         }
+        worker.filled(lane);
     }
 
     // --- outcomes of lanes

@@ -5,17 +5,25 @@ import io.smqtt.config.RuleEngineConfig;
 import io.smqtt.rules.sql.RuleInput;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads that evaluate statements. All messages of a topic use the same one, so that their order is kept. What waits for a thread is bounded by
- * the messages that actions may have at the same time. A thread exists while there is work.
+ * the messages that actions may have at the same time. A thread exists while there is work; it is woken up once for all messages that arrive
+ * together, and then sends what they have become together.
  */
 @AnyThread
 final class RuleThreads {
@@ -23,6 +31,11 @@ final class RuleThreads {
     private static final int CORES_PER_THREAD = 4;
     private static final int IDLE_SECONDS = 30;
     private static final int RECENT = 8;
+
+    /** The most messages that are evaluated before the lanes send their rows. */
+    private static final int AT_ONCE = 64;
+
+    private static final Logger LOG = LoggerFactory.getLogger(RuleThreads.class);
 
     private final List<Worker> workers = new ArrayList<>();
 
@@ -42,6 +55,9 @@ final class RuleThreads {
         private final long[] ids = new long[RECENT]; // on the thread
         private final RuleInput[] inputs = new RuleInput[RECENT]; // on the thread
         private int next; // on the thread
+        private final Queue<Consumer<Worker>> tasks = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger waiting = new AtomicInteger();
+        private final Set<Lane> filled = new LinkedHashSet<>(); // on the thread
 
         private Worker(int number) {
             executor = new ThreadPoolExecutor(
@@ -53,6 +69,40 @@ final class RuleThreads {
             Thread thread = new Thread(task, "smqtt-rule-" + number);
             thread.setDaemon(true);
             return thread;
+        }
+
+        private void add(Consumer<Worker> task) {
+            tasks.add(task);
+            if (waiting.getAndIncrement() == 0) {
+                executor.execute(this::drain);
+            }
+        }
+
+        private void drain() {
+            int left;
+            do {
+                int done = 0;
+                for (Consumer<Worker> task = tasks.poll(); task != null; task = done < AT_ONCE ? tasks.poll() : null) {
+                    run(task);
+                    done++;
+                }
+                filled.forEach(Lane::advance);
+                filled.clear();
+                left = waiting.addAndGet(-done);
+            } while (left > 0);
+        }
+
+        private void run(Consumer<Worker> task) {
+            try {
+                task.accept(this);
+            } catch (RuntimeException | StackOverflowError e) {
+                LOG.error("a message could not be treated by a rule", e);
+            }
+        }
+
+        /** Lets a lane send its rows when the messages that have arrived together are evaluated; on this thread. */
+        void filled(Lane lane) {
+            filled.add(lane);
         }
 
         /** The input of a message, on this thread: that of the action before, if it was for the same message. */
@@ -78,7 +128,7 @@ final class RuleThreads {
     boolean execute(String topic, Consumer<Worker> task) {
         Worker worker = workers.get(Math.floorMod(spread(topic), workers.size()));
         try {
-            worker.executor.execute(() -> task.accept(worker));
+            worker.add(task);
             return true;
         } catch (RejectedExecutionException e) {
             return false;

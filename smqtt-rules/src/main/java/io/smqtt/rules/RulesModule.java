@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules;
 
+import io.smqtt.Broker;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
@@ -9,6 +10,7 @@ import io.smqtt.config.StorageConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.SinkPublisher;
 import io.smqtt.rules.sql.RuleBudget;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
@@ -42,6 +44,7 @@ final class RulesModule implements BrokerModule, Rules {
     private final List<Rule> rules;
     private final LiveRules live;
     private final List<ActionType> types;
+    private final SinkPublisher publisher = new ToBroker();
     private volatile @Nullable Core core;
     private volatile @Nullable RuleThreads threads;
     private volatile Rule.@Nullable Surroundings around;
@@ -53,7 +56,7 @@ final class RulesModule implements BrokerModule, Rules {
         List<String> problems = new ArrayList<>();
         config.rules().forEach((name, rule) -> {
             try {
-                made.add(Rule.of(name, rule, factories, this::publish));
+                made.add(Rule.of(name, rule, factories, publisher));
             } catch (ConfigurationException e) {
                 problems.addAll(e.problems());
             }
@@ -63,7 +66,7 @@ final class RulesModule implements BrokerModule, Rules {
             throw new ConfigurationException(problems);
         }
         rules = List.copyOf(made);
-        live = new LiveRules(config.rules().keySet(), factories, this::publish);
+        live = new LiveRules(config.rules().keySet(), factories, publisher);
         types = ActionTypes.of(factories.values());
     }
 
@@ -77,11 +80,25 @@ final class RulesModule implements BrokerModule, Rules {
         return new RulesModule(config, more);
     }
 
-    private Mono<Void> publish(ApplicationMessage message) {
-        Core running = core;
-        return running == null
-                ? Mono.error(new IllegalStateException("the broker does not run"))
-                : running.broker().publish(message).then();
+    /** Publishes to the broker while it runs. */
+    private final class ToBroker implements SinkPublisher {
+
+        @Override
+        public Mono<Void> publish(ApplicationMessage message) {
+            return running().flatMap(broker -> broker.publish(message)).then();
+        }
+
+        @Override
+        public Mono<Void> publishAll(List<ApplicationMessage> messages) {
+            return running().flatMap(broker -> broker.publishAll(messages));
+        }
+
+        private Mono<Broker> running() {
+            Core running = core;
+            return running == null
+                    ? Mono.error(new IllegalStateException("the broker does not run"))
+                    : Mono.just(running.broker());
+        }
     }
 
     @Override
@@ -103,7 +120,7 @@ final class RulesModule implements BrokerModule, Rules {
                 started,
                 workers,
                 budget(config.ruleEngine()),
-                this::publish,
+                publisher,
                 cluster == null ? ALONE : cluster.get().self().nodeId(),
                 stored,
                 stored ? folder(config.storage()) : null,

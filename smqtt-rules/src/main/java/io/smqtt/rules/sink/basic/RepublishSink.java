@@ -16,6 +16,7 @@ import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -52,25 +53,57 @@ final class RepublishSink implements Sink {
 
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
-        return Flux.range(0, batch.size())
-                .flatMapSequential(index -> publish(index, batch.get(index)), batch.size())
-                .sort(Comparator.comparingInt(Refusal::index))
-                .collectList()
-                .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
+        return Mono.defer(() -> {
+            Made made = new Made(new ArrayList<>(batch.size()), new ArrayList<>(batch.size()), new ArrayList<>(0));
+            for (int i = 0; i < batch.size(); i++) {
+                made.add(i, batch.get(i), this);
+            }
+            return context.publisher()
+                    .publishAll(made.messages())
+                    .thenReturn(made.refusals())
+                    .onErrorResume(error -> oneByOne(made))
+                    .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
+        });
     }
 
-    private Mono<Refusal> publish(int index, SinkRecord record) {
-        try {
-            return context.publisher()
-                    .publish(message(record))
-                    .then(Mono.<Refusal>empty())
-                    .onErrorResume(error ->
-                            Mono.just(new Refusal(index, "the broker did not take it: " + error.getMessage(), true)));
-        } catch (InvalidTopicException e) {
-            return Mono.just(new Refusal(index, "the topic is not valid", false));
-        } catch (IllegalArgumentException e) {
-            return Mono.just(new Refusal(index, String.valueOf(e.getMessage()), false));
+    /**
+     * The messages of a batch.
+     *
+     * @param messages in the order of the rows
+     * @param indexes the indexes of their rows
+     * @param refusals the rows that are none
+     */
+    private record Made(List<ApplicationMessage> messages, List<Integer> indexes, List<Refusal> refusals) {
+
+        void add(int index, SinkRecord record, RepublishSink sink) {
+            try {
+                messages.add(sink.message(record));
+                indexes.add(index);
+            } catch (InvalidTopicException e) {
+                refusals.add(new Refusal(index, "the topic is not valid", false));
+            } catch (IllegalArgumentException e) {
+                refusals.add(new Refusal(index, String.valueOf(e.getMessage()), false));
+            }
         }
+    }
+
+    /** Finds out which message of a batch the broker does not take, so that only that one is sent again and again. */
+    private Mono<List<Refusal>> oneByOne(Made made) {
+        return Flux.range(0, made.messages().size())
+                .flatMapSequential(
+                        i -> publish(made.indexes().get(i), made.messages().get(i)),
+                        Math.max(1, made.messages().size()))
+                .concatWith(Flux.fromIterable(made.refusals()))
+                .sort(Comparator.comparingInt(Refusal::index))
+                .collectList();
+    }
+
+    private Mono<Refusal> publish(int index, ApplicationMessage message) {
+        return context.publisher()
+                .publish(message)
+                .then(Mono.<Refusal>empty())
+                .onErrorResume(error ->
+                        Mono.just(new Refusal(index, "the broker did not take it: " + error.getMessage(), true)));
     }
 
     private ApplicationMessage message(SinkRecord record) {

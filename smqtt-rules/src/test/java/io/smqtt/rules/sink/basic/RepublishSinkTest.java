@@ -11,10 +11,12 @@ import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.RuleTrail;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContract;
+import io.smqtt.rules.sink.SinkPublisher;
 import io.smqtt.rules.sink.SinkRecord;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -71,6 +73,30 @@ class RepublishSinkTest extends SinkContract {
             assertThat(result.refusals()).noneMatch(BatchResult.Refusal::recoverable);
         }
         assertThat(published).hasSize(1);
+    }
+
+    @Test
+    void onlyTheMessageThatTheBrokerDoesNotTakeIsSentAgain() {
+        SinkPublisher publisher = message -> message.payload().asString().equals("2")
+                ? Mono.error(new IllegalStateException("the store is full"))
+                : Mono.fromRunnable(() -> published.add(message));
+        try (Sink sink = sink(new RepublishSinkFactory(), publisher, "topic", "${topic}", "payload", "${n}")) {
+            List<SinkRecord> rows = Stream.of("a/#", "a", "b", "c")
+                    .map(topic -> new SinkRecord(
+                            Map.of("topic", topic, "n", topic.equals("b") ? 2L : 1L), row(1).origin()))
+                    .toList();
+
+            BatchResult result = sink.send(rows).block(PATIENCE);
+
+            assertThat(result.refusals())
+                    .containsExactly(
+                            new BatchResult.Refusal(0, "the topic is not valid", false),
+                            new BatchResult.Refusal(2, "the broker did not take it: the store is full", true));
+        }
+        assertThat(published)
+                .extracting(message -> message.topic().value())
+                .contains("a", "c")
+                .doesNotContain("b");
     }
 
     @Test
