@@ -127,6 +127,9 @@ final class RuleThreads {
      */
     boolean execute(String topic, Consumer<Worker> task) {
         Worker worker = workers.get(Math.floorMod(spread(topic), workers.size()));
+        if (worker.executor.isShutdown()) {
+            return false;
+        }
         try {
             worker.add(task);
             return true;
