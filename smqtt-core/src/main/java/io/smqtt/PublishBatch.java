@@ -59,7 +59,9 @@ final class PublishBatch extends HeldTicket {
         boolean routed = false;
         try {
             for (ApplicationMessage message : messages) {
-                route(loop, message.accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null));
+                route(
+                        loop,
+                        message.accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null));
             }
             routed = true;
         } finally {

@@ -200,9 +200,8 @@ class PublishResultTest extends ServedBroker {
     void oneOfSeveralMessagesThatFailsFailsThem() {
         add(new Taker("x", null, true), null);
         List<ApplicationMessage> messages = Stream.of("u", "t")
-                .map(topic -> ApplicationMessage.builder(topic)
-                        .qos(QoS.AT_LEAST_ONCE)
-                        .build())
+                .map(topic ->
+                        ApplicationMessage.builder(topic).qos(QoS.AT_LEAST_ONCE).build())
                 .toList();
 
         assertThatThrownBy(() -> broker.publishAll(messages).block(PATIENCE))

@@ -85,7 +85,8 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         if (spec != null) {
-            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario, bridge, rules or size");
+            throw new ParameterException(
+                    spec.commandLine(), "missing load: conn, pub, sub, scenario, bridge, rules or size");
         }
     }
 }

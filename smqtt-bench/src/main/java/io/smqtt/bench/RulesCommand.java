@@ -28,7 +28,8 @@ final class RulesCommand extends LoadCommand {
 
     @Option(
             names = {"-t", "--topic"},
-            description = "What the topics begin with that the rule reads; a slash and a number follow. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "What the topics begin with that the rule reads; a slash and a number follow. Default: ${DEFAULT-VALUE}.")
     String topic = "bench/rules";
 
     @Option(
@@ -52,7 +53,8 @@ final class RulesCommand extends LoadCommand {
 
     @Option(
             names = "--rounds",
-            description = "Loads without and with the rule, in turns; the last ones are reported. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Loads without and with the rule, in turns; the last ones are reported. Default: ${DEFAULT-VALUE}.")
     int rounds = 2;
 
     @Option(

@@ -29,8 +29,7 @@ final class Stamp {
     private static final String JSON_END = "\"}";
 
     /** The size of the smallest payload in JSON without the digits of its number {@code t}. */
-    static final int LEAST_JSON_BYTES =
-            JSON_BYTES + JSON_NUMBER.length() + JSON_FILLER.length() + JSON_END.length();
+    static final int LEAST_JSON_BYTES = JSON_BYTES + JSON_NUMBER.length() + JSON_FILLER.length() + JSON_END.length();
 
     private static final long EPOCH_MINUS_NANO_TIME = System.currentTimeMillis() * 1_000_000L - System.nanoTime();
 

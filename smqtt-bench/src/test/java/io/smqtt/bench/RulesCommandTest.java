@@ -39,11 +39,11 @@ class RulesCommandTest {
     void theDifferenceBetweenBothLoadsIsReported() {
         broker.subscribe("bench/rules/#")
                 .filter(message -> message.payload().asString().contains("\"t\":7,"))
-                .concatMap(message -> broker.publish(ApplicationMessage.builder(
-                                "out/" + message.topic().value())
-                        .payload(message.payload())
-                        .qos(message.qos())
-                        .build()))
+                .concatMap(message -> broker.publish(
+                        ApplicationMessage.builder("out/" + message.topic().value())
+                                .payload(message.payload())
+                                .qos(message.qos())
+                                .build()))
                 .subscribe();
 
         int code = run("--pairs 2 -L 60 --rounds 1 --value 7 --duration 30s --max-loss 0 --max-duplicates 0 --pid "

@@ -22,8 +22,8 @@ final class SmqttPredicate {
             + "\\s*\\))\\s*");
 
     private static final Pattern OPERATOR = Pattern.compile("&&|\\|\\||\\band\\b|\\bor\\b");
-    private static final Map<String, String> COMPARISONS = Map.of(
-            "==", "=", "eq", "=", "ne", "!=", "ge", ">=", "le", "<=", "gt", ">", "lt", "<");
+    private static final Map<String, String> COMPARISONS =
+            Map.of("==", "=", "eq", "=", "ne", "!=", "ge", ">=", "le", "<=", "gt", ">", "lt", "<");
 
     /** The fields, by what the versions of the former broker call them. */
     private static final Map<String, String> FIELDS = Map.of(
@@ -36,8 +36,8 @@ final class SmqttPredicate {
             "body", "payload");
 
     private static final Set<String> WORDS = Set.of(
-            "select", "from", "where", "foreach", "do", "incase", "as", "or", "and", "not", "in", "div", "mod", "case", "when",
-            "then", "else", "end", "true", "false", "null");
+            "select", "from", "where", "foreach", "do", "incase", "as", "or", "and", "not", "in", "div", "mod", "case",
+            "when", "then", "else", "end", "true", "false", "null");
 
     private SmqttPredicate() {}
 
@@ -84,7 +84,9 @@ final class SmqttPredicate {
         }
         return String.join(
                 " AND ",
-                parts.stream().filter(part -> !part.isEmpty() && !part.equals("AND")).toList());
+                parts.stream()
+                        .filter(part -> !part.isEmpty() && !part.equals("AND"))
+                        .toList());
     }
 
     private static @Nullable String condition(Matcher term) {

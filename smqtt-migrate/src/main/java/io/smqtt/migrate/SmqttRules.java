@@ -36,7 +36,10 @@ final class SmqttRules {
     }
 
     /** One step of a chain. */
-    private record Node(String type, @Nullable OldSetting typed, @Nullable OldSetting argument) {}
+    private record Node(
+            String type,
+            @Nullable OldSetting typed,
+            @Nullable OldSetting argument) {}
 
     void write() {
         for (int i = 0; i < MOST && keys.hasSeen("rules[" + i + "]."); i++) {
@@ -68,7 +71,8 @@ final class SmqttRules {
             return;
         }
         String block = "rules." + name(named);
-        OldSetting from = filters > 0 ? nodes.get(filters - 1).argument() : actions.get(0).typed();
+        OldSetting from =
+                filters > 0 ? nodes.get(filters - 1).argument() : actions.get(0).typed();
         if (from != null) {
             draft.set(block + ".sql", sql(terms), from);
         }

@@ -27,8 +27,7 @@ class SmqttRulesTest {
 
     @Test
     void plainChainBecomesARule() throws IOException {
-        Migration migration = migrated(
-                """
+        Migration migration = migrated("""
                 - ruleName: Hot rooms
                   chain:
                     - ruleType: PREDICATE
@@ -51,14 +50,14 @@ class SmqttRulesTest {
                 .containsEntry("rules.hot-rooms.actions.action-2.payload", "${payload}")
                 .containsEntry("rules.hot-rooms.actions.action-2.qos", "${qos}");
         assertThat(migration.notes())
-                .contains("old.yaml:5: smqtt.rules[0].ruleName: differs; rules.hot-rooms: messages are published by the broker"
-                        + " itself; a rule leaves out what it has published");
+                .contains(
+                        "old.yaml:5: smqtt.rules[0].ruleName: differs; rules.hot-rooms: messages are published by the broker"
+                                + " itself; a rule leaves out what it has published");
     }
 
     @Test
     void whatIsNotPlainIsNamed() throws IOException {
-        Migration migration = migrated(
-                """
+        Migration migration = migrated("""
                 - ruleName: a
                   chain:
                     - ruleType: PREDICATE
@@ -92,18 +91,22 @@ class SmqttRulesTest {
                         "old.yaml:8: smqtt.rules[0].chain[0].script: not migrated; its filter is not plain"))
                 .anyMatch(note -> note.startsWith(
                         "old.yaml:15: smqtt.rules[1].chain[1].ruleType: not migrated; the chain ends here"))
-                .anyMatch(note -> note.startsWith("old.yaml:21: smqtt.rules[3].ruleName: not migrated; the chain ends"));
+                .anyMatch(
+                        note -> note.startsWith("old.yaml:21: smqtt.rules[3].ruleName: not migrated; the chain ends"));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "$.event.equals(\"publish\") | ``",
-        "$.event.equals('PUBLISH') && $.clientId == 'c' | clientid = 'c'",
-        "clientIdentifier != \"a-b\" | clientid != 'a-b'",
-        "retain == false and qos ge 1 | flags.retain = false AND qos >= 1",
-        "msg.a.b < -1.5 || topic eq 'x' && qos==2 | payload.a.b < -1.5 OR topic = 'x' AND qos = 2",
-        "body == 'on' | payload = 'on'",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "$.event.equals(\"publish\") | ``",
+                "$.event.equals('PUBLISH') && $.clientId == 'c' | clientid = 'c'",
+                "clientIdentifier != \"a-b\" | clientid != 'a-b'",
+                "retain == false and qos ge 1 | flags.retain = false AND qos >= 1",
+                "msg.a.b < -1.5 || topic eq 'x' && qos==2 | payload.a.b < -1.5 OR topic = 'x' AND qos = 2",
+                "body == 'on' | payload = 'on'",
+            })
     void comparisonsBecomeSql(String script, String sql) {
         assertThat(SmqttPredicate.sql(script)).isEqualTo(sql);
     }

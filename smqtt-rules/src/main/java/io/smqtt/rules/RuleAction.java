@@ -260,8 +260,7 @@ final class RuleAction implements Lane.Outcomes {
         }
     }
 
-    private void queue(
-            RuleThreads.Worker worker, ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
+    private void queue(RuleThreads.Worker worker, ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
         ApplicationMessage message = received.message();
         Delivery delivery = new Delivery(received, rows.size());
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;

@@ -39,7 +39,8 @@ class RuleThreadsTest {
 
     private final Set<String> threads = ConcurrentHashMap.newKeySet();
     private final Map<String, List<Object>> numbers = new ConcurrentHashMap<>();
-    private final RuleEngineConfig engine = RuleEngineConfig.builder().threads(3).build();
+    private final RuleEngineConfig engine =
+            RuleEngineConfig.builder().threads(3).build();
     private final RuleThreads workers = new RuleThreads(engine);
     private RulesModule module;
 
@@ -48,7 +49,10 @@ class RuleThreadsTest {
         RuleConfig rule = RuleConfig.builder("SELECT topic, payload.n AS n FROM \"t/#\" WHERE payload.n >= 0")
                 .actions(Map.of(
                         "out",
-                        RuleActionConfig.builder("recorder").lanes(4).batchSize(5).build()))
+                        RuleActionConfig.builder("recorder")
+                                .lanes(4)
+                                .batchSize(5)
+                                .build()))
                 .build();
         module = RulesModule.of(
                 BrokerConfig.builder()
@@ -115,12 +119,12 @@ class RuleThreadsTest {
                 }
             }
             RuleCounts counts = module.all().get(0).actions().get(0).counts();
-            await().untilAsserted(
-                            () -> assertThat(counts.success.sum()).isEqualTo((long) MESSAGES * TOPICS.size()));
+            await().untilAsserted(() -> assertThat(counts.success.sum()).isEqualTo((long) MESSAGES * TOPICS.size()));
         }
 
         assertThat(threads).containsExactly("smqtt-rule-");
-        List<Object> all = IntStream.range(0, MESSAGES).<Object>mapToObj(i -> (long) i).toList();
+        List<Object> all =
+                IntStream.range(0, MESSAGES).<Object>mapToObj(i -> (long) i).toList();
         assertThat(numbers).containsOnlyKeys(TOPICS);
         assertThat(numbers.values()).allSatisfy(ofTopic -> assertThat(ofTopic).isEqualTo(all));
     }

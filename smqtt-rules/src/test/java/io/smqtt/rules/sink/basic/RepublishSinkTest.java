@@ -82,8 +82,8 @@ class RepublishSinkTest extends SinkContract {
                 : Mono.fromRunnable(() -> published.add(message));
         try (Sink sink = sink(new RepublishSinkFactory(), publisher, "topic", "${topic}", "payload", "${n}")) {
             List<SinkRecord> rows = Stream.of("a/#", "a", "b", "c")
-                    .map(topic -> new SinkRecord(
-                            Map.of("topic", topic, "n", topic.equals("b") ? 2L : 1L), row(1).origin()))
+                    .map(topic ->
+                            new SinkRecord(Map.of("topic", topic, "n", topic.equals("b") ? 2L : 1L), row(1).origin()))
                     .toList();
 
             BatchResult result = sink.send(rows).block(PATIENCE);
