@@ -157,7 +157,7 @@ final class SmqttMapper {
             new Rule<>( // noted where it counts
                     "rules*",
                     Outcome.SAME,
-                    "rules.<name>",
+                    "rules.<name>.sql",
                     "chains of PREDICATE, TOPIC and LOG whose filters compare single fields with constants; others are named",
                     SmqttMapper::keep),
             none("sources*", NO_SOURCES)));

@@ -97,15 +97,15 @@ class SmqttRulesTest {
 
     @ParameterizedTest
     @CsvSource(
-            delimiter = '|',
+            delimiter = '~',
             quoteCharacter = '`',
             value = {
-                "$.event.equals(\"publish\") | ``",
-                "$.event.equals('PUBLISH') && $.clientId == 'c' | clientid = 'c'",
-                "clientIdentifier != \"a-b\" | clientid != 'a-b'",
-                "retain == false and qos ge 1 | flags.retain = false AND qos >= 1",
-                "msg.a.b < -1.5 || topic eq 'x' && qos==2 | payload.a.b < -1.5 OR topic = 'x' AND qos = 2",
-                "body == 'on' | payload = 'on'",
+                "$.event.equals(\"publish\") ~ ``",
+                "$.event.equals('PUBLISH') && $.clientId == 'c' ~ clientid = 'c'",
+                "clientIdentifier != \"a-b\" ~ clientid != 'a-b'",
+                "retain == false and qos ge 1 ~ flags.retain = false AND qos >= 1",
+                "msg.a.b < -1.5 || topic eq 'x' && qos==2 ~ payload.a.b < -1.5 OR topic = 'x' AND qos = 2",
+                "body == 'on' ~ payload = 'on'",
             })
     void comparisonsBecomeSql(String script, String sql) {
         assertThat(SmqttPredicate.sql(script)).isEqualTo(sql);
