@@ -8,35 +8,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.ApiBroker.Reply;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.RawClient;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the API shows of a running broker, and does to it. */
-class BrokerApiTest {
-
-    @TempDir
-    Path directory;
-
-    private ApiBroker api;
-
-    @BeforeEach
-    void start() {
-        api = new ApiBroker(directory);
-    }
-
-    @AfterEach
-    void close() {
-        api.close();
-    }
+class BrokerApiTest extends ApiBrokerCase {
 
     private static Set<String> clientIds(JsonNode list) {
         Set<String> all = new TreeSet<>();

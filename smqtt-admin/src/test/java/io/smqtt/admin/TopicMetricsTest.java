@@ -7,33 +7,14 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.ApiBroker.Reply;
 import io.smqtt.test.RawClient;
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages of chosen topics are counted, in and out, by their QoS. */
-class TopicMetricsTest {
+class TopicMetricsTest extends ApiBrokerCase {
 
     private static final String PATH = "/mqtt/topic_metrics";
-
-    @TempDir
-    Path directory;
-
-    private ApiBroker api;
-
-    @BeforeEach
-    void start() {
-        api = new ApiBroker(directory);
-    }
-
-    @AfterEach
-    void close() {
-        api.close();
-    }
 
     private Reply add(String topic) {
         return api.post(PATH, "{\"topic\":\"" + topic + "\"}");

@@ -8,18 +8,14 @@ import io.smqtt.admin.ApiBroker.Reply;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
-import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code /mqtt/topic_rewrite}, {@code /mqtt/auto_subscribe} and {@code /mqtt/retainer/policies}: rules that operators change while clients are connected. */
-class TopicRuleRoutesTest {
+class TopicRuleRoutesTest extends ApiBrokerCase {
 
     private static final String REWRITES = "/mqtt/topic_rewrite";
     private static final String SUBSCRIPTIONS = "/mqtt/auto_subscribe";
@@ -31,21 +27,6 @@ class TopicRuleRoutesTest {
                     + "{\"action\":\"all\",\"source_topic\":\"x/y/+\",\"re\":\"^x/y/(\\\\d+)$\",\"dest_topic\":\"z/y/x/$1\"}]";
 
     private static final int MESSAGE_EXPIRY = 0x02;
-
-    @TempDir
-    Path directory;
-
-    private ApiBroker api;
-
-    @BeforeEach
-    void start() {
-        api = new ApiBroker(directory);
-    }
-
-    @AfterEach
-    void close() {
-        api.close();
-    }
 
     private Reply put(String path, String body) {
         return api.send("PUT", path, body);

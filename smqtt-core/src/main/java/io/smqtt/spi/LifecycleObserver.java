@@ -126,7 +126,7 @@ public non-sealed interface LifecycleObserver extends Observer {
     @AnyThread
     default void payloadValidated(String validation, String outcome) {}
 
-    /** The event of a message was not published, because too many waited to be published. */
+    /** The event of a message or a client was not published, because too many waited to be published. */
     @AnyThread
     default void eventLeftOut() {}
 

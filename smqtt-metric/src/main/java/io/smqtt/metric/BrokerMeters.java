@@ -60,7 +60,7 @@ final class BrokerMeters implements BrokerObserver {
             interceptorFailures(packet);
         }
         eventsLeftOut = Counter.builder("smqtt.events.left.out")
-                .description("events of messages that were not published because too many waited")
+                .description("events of messages and clients that were not published because too many waited")
                 .register(registry);
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
