@@ -27,6 +27,7 @@ public final class BrokerComposition {
     private final BrokerBuilder builder = Broker.builder();
     private Consumer<BrokerBuilder> host = own -> {};
     private Consumer<BrokerBuilder> last = own -> {};
+    private Runnable prepare = () -> {};
     private @Nullable BrokerStore store;
     private ApplicationParts parts = ApplicationParts.NONE;
 
@@ -109,6 +110,17 @@ public final class BrokerComposition {
      */
     public BrokerComposition add(Consumer<BrokerBuilder> more) {
         host = host.andThen(more);
+        return this;
+    }
+
+    /**
+     * Adds a step that writes files which the configuration names, before any of them is read.
+     *
+     * @param step called by {@link #start}, when the store is open and so the data directory is this broker's own; may block
+     * @return this
+     */
+    public BrokerComposition prepare(Runnable step) {
+        prepare = step;
         return this;
     }
 
@@ -206,11 +218,15 @@ public final class BrokerComposition {
     /** Creates all modules before the first one is added, so that nothing is opened for a configuration that cannot be used. */
     private List<Consumer<BrokerBuilder>> additions() {
         List<Consumer<BrokerBuilder>> additions = new ArrayList<>();
+        List<Consumer<BrokerBuilder>> earlier = new ArrayList<>();
         List<Consumer<BrokerBuilder>> later = new ArrayList<>();
         for (ModuleProvider provider : wanted()) {
+            boolean isStore = provider.stage() == ModuleProvider.Stage.STORE;
             boolean afterHost = provider.stage().compareTo(ModuleProvider.Stage.HOST) > 0;
-            (afterHost ? later : additions).add(provider.create(config, parts));
+            (isStore ? additions : afterHost ? later : earlier).add(provider.create(config, parts));
         }
+        additions.add(unchanged -> prepare.run());
+        additions.addAll(earlier);
         additions.add(host);
         additions.addAll(later);
         additions.add(last);

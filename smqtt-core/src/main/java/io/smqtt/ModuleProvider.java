@@ -57,7 +57,8 @@ public interface ModuleProvider {
     boolean isWanted(BrokerConfig config);
 
     /**
-     * Creates the module of one broker. Nothing is opened, bound or started yet, but files may be read: blocks.
+     * Creates the module of one broker. Nothing is opened, bound or started yet, but files may be read: blocks. Files that a start may have to
+     * write first, such as secrets, are read by what it returns.
      *
      * @param config the configuration of the broker, which asks for the module
      * @return adds the module and its parts to the builder; called at most once, may block

@@ -156,7 +156,7 @@ public final class Bootstrap {
         values.put("management.enabled", new ConfigValue(String.valueOf(management), SOURCE, Path.of("")));
         BrokerConfig config = ConfigBinder.bind(BrokerConfig.defaults(), values);
         BrokerStarter.CoreBroker broker = BrokerStarter.start(
-                config, new LegacyConfig(management, true), builder -> authenticate(builder, migration));
+                config, new LegacyConfig(management, true), () -> {}, builder -> authenticate(builder, migration));
         running = broker;
         try {
             started.accept(this);

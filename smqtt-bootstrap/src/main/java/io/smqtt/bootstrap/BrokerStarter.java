@@ -26,7 +26,7 @@ interface BrokerStarter {
         if (config.management().tracing() != null) {
             TraceModule.takeOverLog();
         }
-        return start(config, legacy, builder -> beforehand.run());
+        return start(config, legacy, beforehand, builder -> {});
     };
 
     /**
@@ -34,11 +34,13 @@ interface BrokerStarter {
      *
      * @param config what to run with
      * @param legacy what programs written for the former smqtt expect
-     * @param more adds to the broker; called when the store is open, before any file of the configuration is read
+     * @param beforehand called when the store is open, before any file of the configuration is read
+     * @param more adds to the broker, when the store is open
      * @return the running broker
      */
-    static CoreBroker start(BrokerConfig config, LegacyConfig legacy, Consumer<BrokerBuilder> more) {
-        BrokerComposition parts = composition(config).add(more);
+    static CoreBroker start(
+            BrokerConfig config, LegacyConfig legacy, Runnable beforehand, Consumer<BrokerBuilder> more) {
+        BrokerComposition parts = composition(config).prepare(beforehand).add(more);
         if (legacy.eventTopics()) {
             parts.eventTopics();
         }

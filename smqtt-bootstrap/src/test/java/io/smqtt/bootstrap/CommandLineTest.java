@@ -531,6 +531,7 @@ class CommandLineTest {
         starter = (config, legacy, beforehand) -> BrokerStarter.start(
                 config,
                 legacy,
+                beforehand,
                 builder -> builder.observer(new LifecycleObserver() {
                     @Override
                     public void clientConnected(ClientIdentity client, boolean sessionPresent) {

@@ -29,8 +29,7 @@ public final class BridgeProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
-        BridgeModule module = BridgeModule.of(config);
-        return builder -> builder.module(module);
+        return builder -> builder.module(BridgeModule.of(config));
     }
 
     @Override

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of {@code docs/access-ldap.md} with OpenLDAP: its schema, entries, configuration and commands; then TLS, hashes, and a server that dies. */
+/**
+ * The example of {@code docs/access-ldap.md} with OpenLDAP: its schema, entries, configuration and commands; then TLS, hashes, a server that dies,
+ * and what the migration makes of EMQX's settings.
+ */
 class AccessLdapIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -65,10 +68,27 @@ class AccessLdapIT {
                   base-dn: uid=${username},ou=devices,dc=example,dc=org
             """;
 
+    private static final String EMQX = """
+            listeners.tcp.default { bind = "127.0.0.1:0" }
+            authentication = [{
+              mechanism = password_based, backend = ldap, OPTIONS
+              method { METHOD }
+            }]
+            authorization {
+              no_match = deny
+              sources = [{
+                type = ldap, OPTIONS
+                publish_attribute = mqttPublishTopic, subscribe_attribute = mqttSubscriptionTopic, all_attribute = mqttPubSubTopic
+                acl_rule_attribute = mqttAclRule
+              }]
+            }
+            """;
+
     @TempDir
     static Path directory;
 
     private static DocumentPage page = new DocumentPage("");
+    private static int port;
     private static Slapd server;
     private static BrokerProcess broker;
     private static CapturedProcess misnamed;
@@ -77,7 +97,7 @@ class AccessLdapIT {
     static void start() throws IOException {
         page = DocumentPage.read("access-ldap.md");
         TestCertificates certificates = TestCertificates.in(directory);
-        int port = LoopbackPorts.one();
+        port = LoopbackPorts.one();
         int tlsPort = LoopbackPorts.one();
         String entries = ENTRIES.formatted("tls-1") + ENTRIES.formatted("start-1");
         server = Slapd.start(
@@ -106,14 +126,14 @@ class AccessLdapIT {
     /** Starts a server with a certificate of the authority that is not for its name, and returns its port. */
     private static int misnamedServer(TestCertificates certificates) {
         certificates.renewNode("elsewhere");
-        int port = LoopbackPorts.one();
+        int own = LoopbackPorts.one();
         ProcessBuilder command = new ProcessBuilder(ForeignProgram.path("openssl"), "s_server", "-quiet");
-        command.command().addAll(List.of("-accept", "127.0.0.1:" + port));
+        command.command().addAll(List.of("-accept", "127.0.0.1:" + own));
         command.command()
                 .addAll(List.of("-cert", certificates.certificate("elsewhere").toString()));
         command.command().addAll(List.of("-key", certificates.key("elsewhere").toString()));
         misnamed = CapturedProcess.start("openssl", command);
-        return port;
+        return own;
     }
 
     @AfterAll
@@ -170,6 +190,51 @@ class AccessLdapIT {
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(publish("-u", "ann", "-P", "secret", "-t", "sites/s1/x", "-i", "after"))
                         .isEmpty());
+    }
+
+    @Test
+    void whatTheMigrationMakesOfEmqxWithBindsLetsInAndRefusesTheSame() throws IOException {
+        Path home = emqx("bind", "type = bind, bind_password = \"${password}\"");
+        try (CapturedProcess migrate = BrokerProcess.run(home, "config", "migrate", "emqx.conf", "-o", "new.yaml")) {
+            assertThat(migrate.awaitExit(PATIENCE)).as(migrate.report()).isZero();
+            assertThat(migrate.output()).noneMatch(line -> line.contains("searcher"));
+        }
+
+        assertMigrated(home, "--config", "new.yaml");
+    }
+
+    @Test
+    void whatTheMigrationMakesOfEmqxWithHashesLetsInAndRefusesTheSame() throws IOException {
+        Path home =
+                emqx("hash", "type = hash, password_attribute = userPassword, is_superuser_attribute = isSuperuser");
+
+        assertMigrated(home, "--migrate", "emqx.conf");
+    }
+
+    private static Path emqx(String name, String method) throws IOException {
+        String options = """
+                server = "127.0.0.1:%d", username = "cn=smqtt,dc=example,dc=org", password = searcher
+                base_dn = "uid=${username},ou=devices,dc=example,dc=org", filter = "(objectClass=mqttUser)\"""".formatted(port);
+        Path home = Files.createDirectory(directory.resolve(name));
+        Files.writeString(
+                home.resolve("emqx.conf"), EMQX.replace("OPTIONS", options).replace("METHOD", method));
+        return home;
+    }
+
+    private static void assertMigrated(Path home, String... options) {
+        try (BrokerProcess migrated = BrokerProcess.start(Extensions.migrated("smqtt-access-ldap", home, options))) {
+            assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "secret", "-t", "sites/s1/x"))
+                    .isEmpty();
+            assertThat(MosquittoPub.publish(migrated, "-u", "root", "-P", "toor", "-t", "other"))
+                    .isEmpty();
+            for (String forbidden : List.of("sites/s1/locked", "sites/s2/x", "other")) {
+                assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "secret", "-t", forbidden))
+                        .as(forbidden)
+                        .containsIgnoringCase("not authorized");
+            }
+            assertThat(MosquittoPub.publish(migrated, "-u", "ann", "-P", "wrong", "-t", "sites/s1/x"))
+                    .containsIgnoringCase("bad user name or password");
+        }
     }
 
     private static String publish(String... options) {

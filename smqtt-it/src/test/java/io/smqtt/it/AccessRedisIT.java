@@ -272,9 +272,7 @@ class AccessRedisIT {
     }
 
     private static BrokerProcess migrated(Path home, String... options) {
-        List<String> all = new ArrayList<>(List.of(options));
-        all.addAll(List.of("--set", "management.enabled=false", "--set", "storage.kind=memory"));
-        return BrokerProcess.start(Extensions.command("smqtt-access-redis", home, all.toArray(String[]::new)));
+        return BrokerProcess.start(Extensions.migrated("smqtt-access-redis", home, options));
     }
 
     private static String publish(String... options) {

@@ -31,10 +31,23 @@ final class Extensions {
      * @param options what tells the broker its configuration
      */
     static ProcessBuilder command(String module, Path directory, String... options) {
+        List<String> words = new ArrayList<>(List.of("start"));
+        words.addAll(List.of(options));
+        words.addAll(List.of("--data", directory.resolve("data").toString()));
+        return run(module, directory, words.toArray(String[]::new));
+    }
+
+    /** The command of a broker, without management and in memory, that has the settings of another one. */
+    static ProcessBuilder migrated(String module, Path directory, String... options) {
+        List<String> words = new ArrayList<>(List.of(options));
+        words.addAll(List.of("--set", "management.enabled=false", "--set", "storage.kind=memory"));
+        return command(module, directory, words.toArray(String[]::new));
+    }
+
+    /** Any command of the program. */
+    static ProcessBuilder run(String module, Path directory, String... words) {
         List<String> command = new ArrayList<>(BrokerProcess.program());
-        command.add("start");
-        command.addAll(List.of(options));
-        command.addAll(List.of("--data", directory.resolve("data").toString()));
+        command.addAll(List.of(words));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         Path extensions = HOME.resolve(module).resolve("target/ext").toAbsolutePath();
         builder.environment().put("JAVA_TOOL_OPTIONS", "-Dsmqtt.ext=" + extensions.normalize());

@@ -29,8 +29,7 @@ public final class AccessProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
-        AccessModule module = AccessModule.open(config);
-        return module::addTo;
+        return builder -> AccessModule.open(config).addTo(builder);
     }
 
     @Override
