@@ -122,7 +122,10 @@ record AdminParts(
         Callers callers = logins.around(authentication.apply(accounts));
         Monitor monitor = new Monitor();
         BanPart bans = new BanPart(
-                people.objects(), InstantSource.system(), config.management().bansFile());
+                people.objects(),
+                InstantSource.system(),
+                config.management().bansFile(),
+                (cause, ban) -> audit.bannedByBroker(cause, ban.as().text(), ban.who(), ban.until()));
         AutomaticBansConfig automatic = config.access().bans();
         List<Observer> watchers =
                 automatic.isOn() ? List.of(new BanDetection(automatic, bans, Ticker.SYSTEM)) : List.of();

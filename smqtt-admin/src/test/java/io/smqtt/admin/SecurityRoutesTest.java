@@ -291,6 +291,22 @@ class SecurityRoutesTest {
     }
 
     @Test
+    void theAuditSaysWhoWasBannedAndNoValueOfALogin() throws Exception {
+        call("POST", "/banned", BEARER, "{\"as\":\"clientid\",\"who\":\"pump-7\",\"reason\":\"floods\"}");
+        call("POST", "/login", null, credentials("hunter2", "hunter2"));
+        call("POST", "/users", BEARER, "{\"username\":\"bob\",\"role\":\"viewer\",\"password\":\"" + PASSWORD + "\"}");
+
+        JsonNode lines = call("GET", "/audit", BEARER, null).json.get("data");
+
+        assertThat(lines.findValuesAsText("operation_id")).containsExactly("/users", "/login", "/banned");
+        assertThat(lines.get(0).get("http_request").get("body").toString())
+                .isEqualTo("{\"role\":\"viewer\",\"username\":\"bob\"}");
+        assertThat(lines.get(1).get("http_request").get("body")).isEmpty();
+        assertThat(lines.get(2).get("http_request").get("body").toString())
+                .isEqualTo("{\"as\":\"clientid\",\"who\":\"pump-7\"}");
+    }
+
+    @Test
     void allObjectsAreExportedAndImported() throws Exception {
         create("chief", "administrator");
         String secret = basic(call("POST", "/api_key", BEARER, "{\"name\":\"ci\",\"role\":\"viewer\"}").json);

@@ -28,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,6 +81,7 @@ public final class BanPart implements BrokerModule {
     private @Nullable Disposable expiry; // of start and stop
 
     private final @Nullable Path file;
+    private final BiConsumer<String, Ban> automatic;
     private volatile BanFile configured = BanFile.NONE; // the last content that could be read
 
     /**
@@ -89,7 +91,7 @@ public final class BanPart implements BrokerModule {
      * @param clock the time of their ends
      */
     public BanPart(LiveObjects objects, InstantSource clock) {
-        this(objects, clock, null);
+        this(objects, clock, null, (cause, ban) -> {});
     }
 
     /**
@@ -98,11 +100,13 @@ public final class BanPart implements BrokerModule {
      * @param objects keeps them
      * @param clock the time of their ends
      * @param file bans that are read-only at the port; null for none
+     * @param automatic is told of each ban that the broker has made by itself, with its cause; on any thread, must neither block nor throw
      * @throws ConfigurationException if the file cannot be used
      */
-    public BanPart(LiveObjects objects, InstantSource clock, @Nullable Path file) {
+    public BanPart(LiveObjects objects, InstantSource clock, @Nullable Path file, BiConsumer<String, Ban> automatic) {
         this.clock = clock;
         this.file = file;
+        this.automatic = automatic;
         table = new BanTable(clock);
         bans = objects.kind("ban", new BanFormat(), LIMITS, BanPart::checkPatterns);
         bans.watch(new Watcher());
@@ -305,6 +309,7 @@ public final class BanPart implements BrokerModule {
         if (started != null) {
             started.observer().clientBanned(cause);
         }
+        automatic.accept(cause, ban);
         if (lines.allows(cause)) {
             LOG.warn(
                     "{} {} is banned until {}: {}",

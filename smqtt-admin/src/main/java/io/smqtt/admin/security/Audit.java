@@ -2,6 +2,7 @@
 package io.smqtt.admin.security;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.BrokerModule;
 import io.smqtt.admin.InvalidFieldException;
@@ -17,12 +18,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -37,8 +41,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Records who has changed what at the management port: logins, refused requests and all requests that are not GET; and reloads by a signal. In a file of JSON lines,
- * or in the log without a file; the last 1,000 in memory. A thread of its own writes. Refused requests and logins of an address are recorded
+ * Records who has changed what at the management port: logins, refused requests and all requests that are not GET; reloads by a signal, and bans that
+ * the broker makes by itself. In a file of JSON lines, or in the log without a file; the last 1,000 in memory. A thread of its own writes. Refused requests and logins of an address are recorded
  * up to 20 times a minute, of all together up to 200 times; so are requests that fail and those of viewers and publishers, for each caller.
  * Who may change nothing cannot push out older lines.
  */
@@ -55,6 +59,14 @@ public final class Audit implements ApiObserver, BrokerModule {
     private static final int REFUSED = 400;
     private static final String SIGNAL = "signal";
     private static final String TRIAL = "/rule_test"; // changes nothing; a page sends one with each pause of typing
+    private static final String BROKER = "broker";
+    private static final String POST = "POST";
+    private static final String LOGIN = "/login";
+
+    /** Fields of bodies that say what is changed. None of them is ever a secret, except at a login, where people confuse user name and password. */
+    private static final Set<String> SHOWN =
+            Set.of("as", "who", "until", "name", "username", "role", "topic", "clientid", "enable");
+
     private static final long CLOSE_SECONDS = 3;
 
     private final @Nullable AuditFile file;
@@ -62,6 +74,7 @@ public final class Audit implements ApiObserver, BrokerModule {
     private final InstantSource clock;
     private final LogLimiter refusals = new LogLimiter(LOG, Level.WARN, 20, 200);
     private final LogLimiter ofCallers = new LogLimiter(LOG, Level.WARN, 20, 200);
+    private final LogLimiter ofBroker = new LogLimiter(LOG, Level.WARN, 20);
     private final LogLimiter failures = new LogLimiter(LOG, Level.ERROR, 1);
     private final Deque<AuditEntry> last = new ArrayDeque<>(); // guarded by itself
     private final ThreadPoolExecutor writer =
@@ -109,6 +122,7 @@ public final class Audit implements ApiObserver, BrokerModule {
                 request.route().method(),
                 bindings(request),
                 fields(request),
+                values(request),
                 status,
                 "");
     }
@@ -118,7 +132,7 @@ public final class Audit implements ApiObserver, BrokerModule {
         InetSocketAddress address = call.credentials().address();
         if (isRecorded(caller, address)) {
             String name = caller == null ? "" : caller.name();
-            add(address, caller, name, template, call.method(), Map.of(), List.of(), status, code);
+            add(address, caller, name, template, call.method(), Map.of(), List.of(), Map.of(), status, code);
         }
     }
 
@@ -149,6 +163,7 @@ public final class Audit implements ApiObserver, BrokerModule {
             String method,
             Map<String, String> bindings,
             List<String> fields,
+            Map<String, String> values,
             int status,
             String failure) {
         InetAddress ip = address.getAddress();
@@ -162,14 +177,46 @@ public final class Audit implements ApiObserver, BrokerModule {
                 cut(method),
                 bindings,
                 fields,
+                values,
                 status,
                 failure));
     }
 
     /** Records that a signal made this node read its files again, as a request for {@code /reload} does. */
     public void reloadedBySignal() {
-        add(new AuditEntry(
-                clock.instant(), node.get(), SIGNAL, "SIGHUP", "", "/reload", "POST", Map.of(), List.of(), DONE, ""));
+        add(ofProgram(SIGNAL, "SIGHUP", "/reload", new TreeMap<>()));
+    }
+
+    /**
+     * Records a ban that the broker has made by itself, as a request for {@code /banned} does; of each cause up to 20 in a minute.
+     *
+     * @param cause why, as metrics have it
+     * @param as what is compared
+     * @param who the client identifier, address or network
+     * @param until when it ends; null for never
+     */
+    public void bannedByBroker(String cause, String as, String who, @Nullable Instant until) {
+        if (ofBroker.allows(cause)) {
+            String end = until == null ? "infinity" : until.toString();
+            SortedMap<String, String> values = new TreeMap<>(Map.of("as", as, "who", cut(who), "until", end));
+            add(ofProgram(BROKER, cause, "/banned", values));
+        }
+    }
+
+    private AuditEntry ofProgram(String from, String source, String operation, SortedMap<String, String> values) {
+        return new AuditEntry(
+                clock.instant(),
+                node.get(),
+                from,
+                source,
+                "",
+                operation,
+                POST,
+                Map.of(),
+                List.copyOf(values.keySet()),
+                values,
+                DONE,
+                "");
     }
 
     private void add(AuditEntry entry) {
@@ -234,6 +281,25 @@ public final class Audit implements ApiObserver, BrokerModule {
             return List.of();
         }
         return names;
+    }
+
+    private static Map<String, String> values(ApiRequest request) {
+        Map<String, String> shown = new TreeMap<>();
+        if (request.route().template().equals(LOGIN) || request.body().length == 0 || request.body()[0] != '{') {
+            return shown;
+        }
+        try {
+            JsonNode body = request.fields().node();
+            for (String name : SHOWN) {
+                JsonNode value = body.path(name);
+                if (value.isValueNode() && !value.isNull()) {
+                    shown.put(name, cut(value.asText()));
+                }
+            }
+        } catch (InvalidFieldException e) { // it was refused for that
+            return Map.of();
+        }
+        return shown;
     }
 
     private static String cut(String text) {

@@ -8,18 +8,19 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A line of the audit. Immutable. It has the names of the fields of a body, and no value of them.
+ * A line of the audit. Immutable. It has the names of the fields of a body, and the values of few that are no secrets.
  *
  * @param createdAt the time of the answer
  * @param node the node that has answered
  * @param from {@code dashboard} for a user, {@code rest_api} for an API key or the token of the port, {@code signal} for a signal of the
- *     operating system; empty if that is not known
- * @param source the name of the caller or of the signal; of a failed login the name that was tried
+ *     operating system, {@code broker} for a ban that the broker has made by itself; empty if that is not known
+ * @param source the name of the caller or of the signal, or the cause of the ban; of a failed login the name that was tried
  * @param sourceIp the address of the caller
  * @param operation the path as the API has it, such as <code>/clients/{clientid}</code>
  * @param method the HTTP method
  * @param bindings the parameters of the path and the query
  * @param fields the names of the fields of the body
+ * @param values those values of the body that say what is changed, and are never secrets
  * @param status the HTTP status of the answer
  * @param failure the code of the refusal; empty if there is none
  */
@@ -33,6 +34,7 @@ record AuditEntry(
         String method,
         Map<String, String> bindings,
         List<String> fields,
+        Map<String, String> values,
         int status,
         String failure) {
 
@@ -54,6 +56,7 @@ record AuditEntry(
         request.put("method", method.toLowerCase(Locale.ROOT));
         request.put("bindings", bindings);
         request.put("body_fields", fields);
+        request.put("body", values);
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("created_at", createdAt.toString());
         all.put("node", node);

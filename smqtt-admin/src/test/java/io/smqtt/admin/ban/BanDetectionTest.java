@@ -37,8 +37,10 @@ class BanDetectionTest {
     private final AtomicReference<Instant> now = new AtomicReference<>(NOW);
     private final AtomicLong nanos = new AtomicLong();
     private final List<String> causes = new CopyOnWriteArrayList<>();
+    private final List<String> audited = new CopyOnWriteArrayList<>();
     private final LiveObjects objects = new LiveObjects();
-    private final BanPart part = new BanPart(objects, now::get);
+    private final BanPart part =
+            new BanPart(objects, now::get, null, (cause, ban) -> audited.add(cause + " " + ban.id()));
     private final BanDetection detection = new BanDetection(
             AutomaticBansConfig.builder()
                     .maxDisconnects(3)
@@ -92,6 +94,7 @@ class BanDetectionTest {
         await().atMost(PATIENCE).until(() -> !causes.isEmpty());
 
         assertThat(causes).containsExactly("flapping");
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(audited).containsExactly("flapping clientid:flaps"));
         assertThat(bans())
                 .containsExactly(new Ban(
                         BanKind.CLIENTID,
