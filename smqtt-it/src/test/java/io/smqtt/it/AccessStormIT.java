@@ -4,83 +4,55 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import io.smqtt.test.LoopbackPorts;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many clients connect again and again while the HTTP server that has to check them is slow, says nothing, or is not there, and then
- * works again. The clients of before go on as if nothing had happened.
+ * Many clients, of several processes if wished, connect again and again while the HTTP server that has to check them is slow, says nothing, or is
+ * not there, and then works again. The clients of before go on as if nothing had happened.
  */
 class AccessStormIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(90);
-    private static final int CLIENTS = Integer.getInteger("smqtt.storm.clients", 1_000);
+    private static final int PROCESSES = Integer.getInteger("smqtt.storm.processes", 1);
+    private static final int CLIENTS = Integer.getInteger("smqtt.storm.clients", 1_000) / PROCESSES * PROCESSES;
     private static final int POOL = 8;
     private static final long RETRY_MILLIS = Long.getLong("smqtt.storm.retry.millis", 1_000);
 
     /** How long the server stays as it is after all clients have tried. */
     private static final Duration BROKEN = Duration.ofMillis(Long.getLong("smqtt.storm.broken.millis", 0));
 
-    /** Each address has about 28,000 ports, and those of refused connections are not free again for a minute. */
-    private static final int SOURCES = 8;
-
     @TempDir
     Path directory;
 
-    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    private final Set<Integer> connected = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean closing = new AtomicBoolean();
-    private final AtomicLong attempts = new AtomicLong();
-    private final AtomicLong unreachable = new AtomicLong();
-    private final AtomicLongArray acceptedNanos = new AtomicLongArray(CLIENTS);
-    private int port;
+    private final List<LoadProcess> clients = new ArrayList<>();
     private int management;
     private UserServer server;
     private BrokerProcess broker;
 
     @BeforeEach
     void start() throws IOException {
-        port = LoopbackPorts.one();
+        int port = LoopbackPorts.one();
         management = LoopbackPorts.one();
         server = new UserServer(port);
         String blocks = """
@@ -99,12 +71,15 @@ class AccessStormIT {
                   max-pending-connections-per-address: 20000
                 """.formatted(port, POOL);
         broker = LoopbackBroker.with(directory, blocks, "management.port=" + management, "storage.kind=memory");
+        int each = CLIENTS / PROCESSES;
+        for (int i = 0; i < PROCESSES; i++) {
+            clients.add(LoadProcess.start(StormClients.class, broker.port("tcp"), i * each, each, RETRY_MILLIS));
+        }
     }
 
     @AfterEach
-    void stop() throws Exception {
-        closing.set(true);
-        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(10_000);
+    void stop() {
+        clients.forEach(LoadProcess::close);
         broker.close();
         server.close();
     }
@@ -121,7 +96,7 @@ class AccessStormIT {
 
     @Test
     void aServerThatIsKilledAndComesBackDelaysClientsAndNothingElse() throws Exception {
-        storm(() -> server.close(), () -> server = new UserServer(port));
+        storm(() -> server.close(), () -> server = new UserServer(server.port()));
     }
 
     private interface Step {
@@ -129,77 +104,104 @@ class AccessStormIT {
     }
 
     private void storm(Step breaks, Step repairs) throws Exception {
-        try (Flow flow = new Flow("flow-1", broker.port("tcp"));
-                Flow other = new Flow("flow-2", broker.port("tcp"))) { // on the other event loop, if there are two
+        try (AckFlow flow = new AckFlow("flow-1", broker.port("tcp"));
+                AckFlow other =
+                        new AckFlow("flow-2", broker.port("tcp"))) { // on the other event loop, if there are two
             breaks.run();
-            for (int i = 0; i < CLIENTS; i++) {
-                connect(i);
-            }
-            await().atMost(PATIENCE).until(() -> flow.acknowledged.get() > 1_000 && other.acknowledged.get() > 1_000);
-            await().atMost(PATIENCE).until(() -> attempts.get() >= CLIENTS);
+            LoopDelays atFirst = LoopDelays.of(Scrape.of(management));
+            clients.forEach(LoadProcess::begin);
+            await().atMost(PATIENCE).until(() -> flow.acknowledged() > 1_000 && other.acknowledged() > 1_000);
+            await().atMost(PATIENCE).until(() -> sum(StormClients.ATTEMPTS) >= CLIENTS);
             if (!BROKEN.isZero()) {
                 await().pollDelay(BROKEN).atMost(BROKEN.plus(PATIENCE)).until(() -> true);
             }
-            int before = connected.size();
+            LoopDelays broken = LoopDelays.of(Scrape.of(management));
             int greatest = server.greatest.get();
-            long tried = attempts.get();
+            long tried = sum(StormClients.ATTEMPTS);
             long dropped = droppedByTheQueue();
+            Arrivals arrivals = new Arrivals(sum(StormClients.CONNECTED));
             repairs.run();
-            long repaired = System.nanoTime();
+            arrivals.repaired();
             try {
-                await().atMost(PATIENCE).until(() -> connected.size() == CLIENTS);
+                await().atMost(PATIENCE)
+                        .pollInterval(Duration.ofMillis(50))
+                        .until(() -> arrivals.note(sum(StormClients.CONNECTED)));
             } finally {
                 System.out.printf(
-                        "storm of %d clients: %d attempts before the repair and %d after it, of which %d found no port or listener, and "
-                                + "%d packets found the queue of the operating system full; questions %s; %d accepted before, then %s%n",
+                        "storm of %d clients of %d processes: %d attempts before the repair and %d after it, of which %d found no port or "
+                                + "listener, and %d packets found the queue of the operating system full; questions %s; %s%n",
                         CLIENTS,
+                        PROCESSES,
                         tried,
-                        attempts.get() - tried,
-                        unreachable.get(),
+                        sum(StormClients.ATTEMPTS) - tried,
+                        sum(StormClients.UNREACHABLE),
                         droppedByTheQueue() - dropped,
                         outcomes(),
-                        before,
-                        secondsAfter(repaired));
+                        arrivals);
             }
 
+            LoopDelays atLast = LoopDelays.of(Scrape.of(management));
             System.out.printf(
-                    "at most %d requests at once; %d and %d QoS 1 messages acknowledged, 99 %% after %.1f and %.1f ms, the slowest "
-                            + "after %d and %d ms; event loops at most %s behind; %s%n",
+                    "at most %d requests at once; QoS 1: %s; %s%nevent loops before the repair: %s%nafter it: %s%nin all: %s%n%s%n",
                     Math.max(greatest, server.greatest.get()),
-                    flow.acknowledged.get(),
-                    other.acknowledged.get(),
-                    flow.percentileMillis(),
-                    other.percentileMillis(),
-                    TimeUnit.NANOSECONDS.toMillis(flow.slowestNanos.get()),
-                    TimeUnit.NANOSECONDS.toMillis(other.slowestNanos.get()),
-                    lags(),
+                    flow.figures(),
+                    other.figures(),
+                    broken.since(atFirst),
+                    atLast.since(broken),
+                    atLast.since(atFirst),
                     broker.output().stream()
                             .filter(line -> line.contains("overload level"))
                             .toList());
             assertThat(Math.max(greatest, server.greatest.get())).isLessThanOrEqualTo(POOL);
-            assertThat(flow.failure).isNull();
-            assertThat(other.failure).isNull();
+            assertThat(flow.failure()).isNull();
+            assertThat(other.failure()).isNull();
         }
     }
 
-    /** When how many clients were accepted, after a time. */
-    private String secondsAfter(long since) {
-        long[] seconds = IntStream.range(0, CLIENTS)
-                .mapToLong(acceptedNanos::get)
-                .filter(at -> at - since > 0 && at != 0)
-                .map(at -> at - since)
-                .sorted()
-                .toArray();
-        if (seconds.length == 0) {
-            return "none";
+    private long sum(int figure) {
+        return clients.stream().mapToLong(client -> client.figure(figure)).sum();
+    }
+
+    /** When how many of the clients were connected after the repair, to a tenth of a second. */
+    private static final class Arrivals {
+
+        private final long before;
+        private final long[] wanted;
+        private final long[] reachedNanos;
+        private long repairedNanos;
+
+        Arrivals(long before) {
+            this.before = before;
+            long left = CLIENTS - before;
+            this.wanted = new long[] {before + 1, before + left / 2, before + left * 99 / 100, CLIENTS};
+            this.reachedNanos = new long[wanted.length];
         }
-        return "the first after %.1f s, half after %.1f s, 99 %% after %.1f s, the last of %d after %.1f s"
-                .formatted(
-                        seconds[0] / 1e9,
-                        seconds[seconds.length / 2] / 1e9,
-                        seconds[(int) (seconds.length * 0.99)] / 1e9,
-                        seconds.length,
-                        seconds[seconds.length - 1] / 1e9);
+
+        void repaired() {
+            repairedNanos = System.nanoTime();
+        }
+
+        /** Notes the number of clients that are connected now. Returns whether these are all. */
+        boolean note(long now) {
+            for (int i = 0; i < wanted.length; i++) {
+                if (now >= wanted[i] && reachedNanos[i] == 0) {
+                    reachedNanos[i] = System.nanoTime() - repairedNanos;
+                }
+            }
+            return now == CLIENTS;
+        }
+
+        @Override
+        public String toString() {
+            return String.format(
+                    Locale.ROOT,
+                    "%d connected before, then the first after %.1f s, half after %.1f s, 99 %% after %.1f s, all after %.1f s",
+                    before,
+                    reachedNanos[0] / 1e9,
+                    reachedNanos[1] / 1e9,
+                    reachedNanos[2] / 1e9,
+                    reachedNanos[3] / 1e9);
+        }
     }
 
     /** Packets of connections that the operating system dropped, because a queue of a listener was full; 0 where it does not say. */
@@ -215,163 +217,13 @@ class AccessStormIT {
         return at < 0 ? 0 : Long.parseLong(values[at]);
     }
 
-    /** The greatest lag of each event loop within the last 15 to 30 seconds. */
-    private String lags() throws IOException, InterruptedException {
-        return meters().filter(line -> line.startsWith("smqtt_eventloop_lag_seconds{"))
-                .map(line -> line.substring(line.lastIndexOf(' ') + 1) + " s")
-                .toList()
-                .toString();
-    }
-
     /** What came of the questions to the server. */
     private String outcomes() throws IOException, InterruptedException {
-        return meters().filter(line -> line.startsWith("smqtt_access_backend_requests_total{"))
+        return Scrape.of(management)
+                .of("smqtt_access_backend_requests_total{")
                 .map(line -> line.replaceAll(".*outcome=\"([a-z_]+)\"[^ ]* ([0-9]+).*", "$1 $2"))
                 .toList()
                 .toString();
-    }
-
-    private Stream<String> meters() throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + management + "/metrics"))
-                .build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
-                .body()
-                .lines();
-    }
-
-    /** Connects one client until it is accepted. */
-    private void connect(int number) {
-        if (closing.get()) {
-            return;
-        }
-        attempts.incrementAndGet();
-        new Bootstrap()
-                .group(loops)
-                .channel(NioSocketChannel.class)
-                .handler(new ChannelInboundHandlerAdapter() {
-                    @Override
-                    public void channelActive(ChannelHandlerContext context) {
-                        context.writeAndFlush(Unpooled.wrappedBuffer(connectPacket("storm" + number)));
-                    }
-
-                    @Override
-                    public void channelRead(ChannelHandlerContext context, Object message) {
-                        ByteBuf bytes = (ByteBuf) message;
-                        boolean accepted = bytes.readableBytes() >= 4 && bytes.getByte(3) == 0;
-                        bytes.release();
-                        if (accepted) {
-                            acceptedNanos.set(number, System.nanoTime());
-                            connected.add(number);
-                        } else {
-                            context.close();
-                        }
-                    }
-
-                    @Override
-                    public void channelInactive(ChannelHandlerContext context) {
-                        connected.remove(number);
-                        again(context.channel());
-                    }
-
-                    @Override
-                    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-                        context.close();
-                    }
-
-                    private void again(Channel channel) {
-                        if (!closing.get()) {
-                            channel.eventLoop().schedule(() -> connect(number), RETRY_MILLIS, TimeUnit.MILLISECONDS);
-                        }
-                    }
-                })
-                .connect(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), broker.port("tcp")),
-                        new InetSocketAddress("127.0.0." + (2 + number % SOURCES), 0))
-                .addListener(done -> {
-                    if (!done.isSuccess()) {
-                        unreachable.incrementAndGet();
-                        loops.schedule(() -> connect(number), RETRY_MILLIS, TimeUnit.MILLISECONDS);
-                    }
-                });
-    }
-
-    private static byte[] connectPacket(String name) {
-        byte[] id = name.getBytes(StandardCharsets.US_ASCII);
-        ByteBuf packet = Unpooled.buffer();
-        packet.writeByte(0x10).writeByte(10 + 3 * (2 + id.length));
-        packet.writeShort(4).writeBytes("MQTT".getBytes(StandardCharsets.US_ASCII));
-        packet.writeByte(4).writeByte(0xC2).writeShort(0);
-        for (int i = 0; i < 3; i++) {
-            packet.writeShort(id.length).writeBytes(id);
-        }
-        byte[] bytes = new byte[packet.readableBytes()];
-        packet.readBytes(bytes);
-        packet.release();
-        return bytes;
-    }
-
-    /** A client of before that publishes one QoS 1 message after the other. */
-    private static final class Flow implements AutoCloseable {
-
-        private final AtomicLong acknowledged = new AtomicLong();
-        private final AtomicLong slowestNanos = new AtomicLong();
-        private final AtomicIntegerArray tenthMillis = new AtomicIntegerArray(10_000);
-        private final Socket socket;
-        private final Thread thread;
-        private volatile boolean stopped;
-        private volatile Exception failure;
-
-        Flow(String name, int port) throws IOException {
-            socket = new Socket(InetAddress.getLoopbackAddress(), port);
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(30_000);
-            socket.getOutputStream().write(connectPacket(name));
-            assertThat(socket.getInputStream().readNBytes(4)).isEqualTo(new byte[] {0x20, 2, 0, 0});
-            thread = new Thread(this::run, name);
-            thread.start();
-        }
-
-        private void run() {
-            byte[] publish = {0x32, 6, 0, 1, 'a', 0, 1, 'x'};
-            try {
-                InputStream in = socket.getInputStream();
-                OutputStream out = socket.getOutputStream();
-                while (!stopped) {
-                    long start = System.nanoTime();
-                    out.write(publish);
-                    if (in.readNBytes(4).length < 4) {
-                        throw new IOException("the connection has ended");
-                    }
-                    long took = System.nanoTime() - start;
-                    slowestNanos.accumulateAndGet(took, Math::max);
-                    tenthMillis.incrementAndGet((int) Math.min(tenthMillis.length() - 1, took / 100_000));
-                    acknowledged.incrementAndGet();
-                    Thread.sleep(2);
-                }
-            } catch (IOException | InterruptedException e) {
-                if (!stopped) {
-                    failure = e;
-                }
-            }
-        }
-
-        /** The time within which 99 % were acknowledged. */
-        double percentileMillis() {
-            long left = acknowledged.get() / 100;
-            int at = tenthMillis.length() - 1;
-            while (at > 0 && left >= tenthMillis.get(at)) {
-                left -= tenthMillis.get(at--);
-            }
-            return (at + 1) / 10.0;
-        }
-
-        @Override
-        public void close() throws Exception {
-            stopped = true;
-            socket.close();
-            thread.join(10_000);
-        }
     }
 
     /** An HTTP server that allows everybody, and counts its requests. */
@@ -393,6 +245,10 @@ class AccessStormIT {
             Thread acceptor = new Thread(this::accept, "user-server");
             acceptor.setDaemon(true);
             acceptor.start();
+        }
+
+        int port() {
+            return socket.getLocalPort();
         }
 
         private void accept() {
@@ -444,7 +300,7 @@ class AccessStormIT {
             }
             int length = 0;
             for (String line : head.toString().split("\r\n")) {
-                if (line.toLowerCase(java.util.Locale.ROOT).startsWith("content-length:")) {
+                if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
                     length = Integer.parseInt(
                             line.substring(line.indexOf(':') + 1).strip());
                 }

@@ -48,11 +48,6 @@ class OverloadIT {
     private void start(String... settings) throws Exception {
         Path services = Files.createDirectories(directory.resolve("classes/META-INF/services"));
         Files.writeString(services.resolve(ModuleProvider.class.getName()), StallModule.class.getName());
-        Path tests = Path.of(StallModule.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
         management = LoopbackPorts.one();
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -61,11 +56,7 @@ class OverloadIT {
                 "--add-opens",
                 "java.base/java.nio=ALL-UNNAMED",
                 "-cp",
-                String.join(
-                        ":",
-                        jar(),
-                        tests.toString(),
-                        directory.resolve("classes").toString()),
+                LoadProcess.classPath() + ":" + directory.resolve("classes"),
                 "io.smqtt.bootstrap.SmqttMain",
                 "start",
                 "--data",
@@ -85,13 +76,6 @@ class OverloadIT {
         all.forEach(setting -> command.addAll(List.of("--set", setting)));
         broker = BrokerProcess.start(new ProcessBuilder(command));
         flow = client("flow");
-    }
-
-    private static String jar() {
-        return Path.of(System.getProperty("smqtt.jar", "../smqtt-bootstrap/target/smqtt.jar"))
-                .toAbsolutePath()
-                .normalize()
-                .toString();
     }
 
     @AfterEach
