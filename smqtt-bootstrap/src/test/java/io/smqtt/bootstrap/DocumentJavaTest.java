@@ -34,7 +34,6 @@ class DocumentJavaTest {
     /** Documents whose examples stand word by word in code that is run, and the test that compares them. */
     private static final Map<String, String> COMPARED = Map.of(
             "docs/embedding.md", "smqtt-core/src/test/java/io/smqtt/EmbeddingExamplesTest.java",
-            "docs/rules.md", "smqtt-rules/src/test/java/io/smqtt/rules/SinkFeedTest.java",
             "docs/testing.md", "smqtt-test/src/test/java/io/smqtt/test/kit/TestingExamplesTest.java",
             "docs/spring.md", "smqtt-spring-boot-starter/src/test/java/io/smqtt/spring/SpringDocumentTest.java");
 
