@@ -171,6 +171,9 @@ public final class RowTemplate {
     }
 
     private String fill(Map<String, @Nullable Object> row, BiFunction<@Nullable Object, Boolean, String> form) {
+        if (isFixed()) {
+            return parts.get(0).literal();
+        }
         StringBuilder text = new StringBuilder();
         for (Part part : parts) {
             text.append(part.literal());

@@ -35,6 +35,9 @@ final class RepublishSink implements Sink {
     private final RowTemplate retain;
     private final Map<String, RowTemplate> properties;
 
+    /** The properties of a message, if the rule adds none and its origin had none. */
+    private final PublishProperties trail;
+
     RepublishSink(SinkContext context) {
         SinkSettings settings = context.settings();
         this.context = context;
@@ -43,6 +46,7 @@ final class RepublishSink implements Sink {
         this.qos = RowTemplate.parse(settings.text(RepublishSinkFactory.QOS));
         this.retain = RowTemplate.parse(settings.text(RepublishSinkFactory.RETAIN));
         this.properties = settings.templates(RepublishSinkFactory.PROPERTIES);
+        this.trail = RuleTrail.add(PublishProperties.EMPTY, PublishProperties.EMPTY, context.rule());
         if (qos.isFixed() && qosOf(Map.of()) == null) {
             throw settings.problem(RepublishSinkFactory.QOS, "must be 0, 1, 2 or a placeholder");
         }
@@ -113,8 +117,6 @@ final class RepublishSink implements Sink {
             throw new IllegalArgumentException("the QoS is not 0, 1 or 2");
         }
         Object value = payload == null ? null : payload.value(row);
-        PublishProperties.Builder given = PublishProperties.builder();
-        properties.forEach((name, template) -> given.userProperty(name, template.text(row)));
         return ApplicationMessage.builder(topic.text(row))
                 .payload(
                         payload == null
@@ -122,8 +124,18 @@ final class RepublishSink implements Sink {
                                 : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)))
                 .qos(level)
                 .retain(isTrue(retain.text(row)))
-                .properties(RuleTrail.add(given.build(), record.origin().properties(), context.rule()))
+                .properties(properties(record))
                 .build();
+    }
+
+    private PublishProperties properties(SinkRecord record) {
+        PublishProperties origin = record.origin().properties();
+        if (properties.isEmpty() && origin.isEmpty()) {
+            return trail;
+        }
+        PublishProperties.Builder given = PublishProperties.builder();
+        properties.forEach((name, template) -> given.userProperty(name, template.text(record.row())));
+        return RuleTrail.add(given.build(), origin, context.rule());
     }
 
     private @Nullable QoS qosOf(Map<String, @Nullable Object> row) {
