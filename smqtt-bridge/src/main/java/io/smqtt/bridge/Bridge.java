@@ -529,4 +529,15 @@ final class Bridge {
             LOG.warn("bridge {}: a message {} {} is dropped, topic {}: {}", name, side, other, topic, cause.text());
         }
     }
+
+    /** Logs that the other broker answers a message with an error, once a minute. */
+    void logRefused(String other, int reason) {
+        if (drops.allows("bridge " + name + ": " + DropCause.REFUSED)) {
+            LOG.warn(
+                    "bridge {}: {} refuses a message with reason {}; it is not sent again",
+                    name,
+                    other,
+                    String.format("0x%02x", reason));
+        }
+    }
 }

@@ -129,6 +129,10 @@ final class Crossing {
         Packets.body(packet);
         int id = packet.readUnsignedShort();
         int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+        if (reason >= 0x80 && (type == Packets.PUBACK || type == Packets.PUBREC)) { // it counts as delivered
+            counts.notSent(DropCause.REFUSED);
+            bridge.logRefused(address, reason);
+        }
         if (type != Packets.PUBACK || !lowered.acknowledged(id, reason, passed)) {
             Packets.acknowledge(passed, type, id, reason);
         }

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -83,6 +85,28 @@ class BridgeAccountsTest {
                 publish(here, 2);
                 awaitBalance(local, 37 * TOPICS);
             }
+        }
+    }
+
+    /** [MQTT-4.3.2-3]: such a message is not sent again, which nobody else would say. */
+    @Test
+    void aMessageThatIsRefusedIsDroppedAfterItWasSent() {
+        try (LoggedLines log = new LoggedLines();
+                RemoteStub stub = new RemoteStub();
+                DialledBroker local = DialledBroker.with(
+                        BridgedBroker.bridge(stub.address(), "out/# out 2").build());
+                RawClient here = local.client("here")) {
+            RawClient bridge = stub.accept(PropertyBytes.none());
+            here.publish("out/1", "x", 1);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            bridge.send(PacketBytes.packet(0x40).u16(first.packetId()).u8(0x97).u8(0));
+            here.publish("out/2", "x", 2);
+            ReceivedPacket second = RemoteStub.nextPublish(bridge);
+            bridge.send(PacketBytes.packet(0x50).u16(second.packetId()).u8(0x97).u8(0));
+            await().atMost(PATIENCE).until(() -> local.status().dropped() == 2);
+            assertThat(local.status().sent()).isEqualTo(2);
+            assertThat(local.status().queued()).isZero();
+            assertThat(log.with("refuses a message with reason 0x97")).hasSize(1);
         }
     }
 }

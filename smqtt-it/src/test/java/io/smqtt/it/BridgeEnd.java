@@ -4,6 +4,7 @@ package io.smqtt.it;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One end of a bridge: a broker that is killed, and started again on its port and its data. */
@@ -39,6 +40,9 @@ abstract class BridgeEnd implements AutoCloseable {
 
     abstract InetSocketAddress begin();
 
+    /** The last lines that it has printed since its last start. */
+    abstract Stream<String> output();
+
     /** Kills it, if it runs. */
     @Override
     public abstract void close();
@@ -57,6 +61,11 @@ abstract class BridgeEnd implements AutoCloseable {
             BrokerProcess started = BrokerProcess.start(configuration.resolveSibling(""), List.of(), configuration);
             process = started;
             return started.address("tcp");
+        }
+
+        @Override
+        Stream<String> output() {
+            return process == null ? Stream.empty() : process.output().stream();
         }
 
         @Override
@@ -87,6 +96,11 @@ abstract class BridgeEnd implements AutoCloseable {
             process = started;
             InstalledMosquitto.awaitListening(port, started);
             return new InetSocketAddress("127.0.0.1", port);
+        }
+
+        @Override
+        Stream<String> output() {
+            return process == null ? Stream.empty() : process.output().stream();
         }
 
         @Override

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code there} kills only the end that connects or the other one.
  *
  * <p>With {@code -Dsmqtt.bridge.kill.mosquitto=there} the end that is dialled is a mosquitto, with {@code here} the one that dials. A mosquitto
- * acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If it is killed, its own losses are counted, and
- * what is on the wire decides: nothing may be lost that one end has not acknowledged to the other.
+ * acknowledges messages before it has saved them, also with {@code autosave_on_changes}, and refuses some with reason 0x97 after a restart. If
+ * it is killed, its own losses are counted, and what is on the wire decides: nothing else may be lost.
  */
 class BridgeKillIT {
 
@@ -100,6 +100,7 @@ class BridgeKillIT {
             System.out.printf(
                     "%s, kills %d, seed %d, connections %d, of them %d without a session, errors %s%n",
                     campaign, kills, seed, tap.connections(), tap.newSessions(), tap.reasons());
+            here.output().filter(line -> line.contains("no longer connected")).forEach(System.out::println);
             for (int i = 0; i < publishers.size(); i++) {
                 check(campaign, publishers.get(i), subscribers.get(i), tap);
             }
@@ -214,13 +215,17 @@ class BridgeKillIT {
                 subscriber.qos(), count, lost.size(), received.size() - first.size());
         String about = subscriber.getName() + ", seed " + seed;
         if (campaign.killsMosquitto() && campaign.mosquitto.equals("there")) {
-            assertThat(tap.acknowledged(publisher.topic()))
-                    .as("lost after the mosquitto has acknowledged it to the bridge, " + about)
-                    .containsAll(lost);
+            Set<Integer> unexplained = new TreeSet<>(lost);
+            unexplained.removeAll(tap.acknowledged(publisher.topic()));
+            unexplained.removeAll(tap.refused(publisher.topic()));
+            assertThat(unexplained)
+                    .as("lost, and the mosquitto has neither acknowledged nor refused it, " + about)
+                    .isEmpty();
         } else if (campaign.killsMosquitto()) {
-            assertThat(tap.acknowledged(publisher.topic()))
-                    .as("lost before the mosquitto has got an acknowledgement, " + about)
-                    .doesNotContainAnyElementsOf(lost);
+            lost.retainAll(tap.acknowledged(publisher.topic()));
+            assertThat(lost)
+                    .as("lost after the mosquitto has got an acknowledgement, " + about)
+                    .isEmpty();
         } else {
             assertThat(first).as(about).isEqualTo(all); // nothing lost, order kept
             if (subscriber.qos() == 2) {

@@ -23,7 +23,7 @@ class BridgeSlowProof {
     private static final int CONNECTIONS = Integer.getInteger("smqtt.bridge.slow.connections", 1);
     private static final int ROUND_TRIP_MILLIS = Integer.getInteger("smqtt.bridge.slow.rtt", 50);
     private static final int LOST_OF_THOUSAND = Integer.getInteger("smqtt.bridge.slow.lost", 10);
-    private static final String CONGESTION = System.getProperty("smqtt.bridge.slow.congestion", "cubic");
+    private static final String CONGESTION = System.getProperty("smqtt.bridge.slow.congestion", "");
     private static final String WINDOW = System.getProperty("smqtt.bridge.slow.window", "32");
     private static final int PAIRS = 64;
     private static final Duration PATIENCE = Duration.ofSeconds(180);
@@ -75,7 +75,7 @@ class BridgeSlowProof {
                 int code = bench.awaitExit(PATIENCE.plusSeconds(SECONDS));
                 System.out.printf(
                         "QoS %d, Receive Maximum %d, %d connections, round trip %d ms, %s: %s%n",
-                        qos, receiveMaximum, CONNECTIONS, ROUND_TRIP_MILLIS, CONGESTION, link.end());
+                        qos, receiveMaximum, CONNECTIONS, ROUND_TRIP_MILLIS, link.congestion(), link.end());
                 bench.output().stream()
                         .filter(line -> line.matches("(published|delivered|lost|latency p50).*"))
                         .forEach(System.out::println);

@@ -27,7 +27,7 @@ final class SlowLink implements AutoCloseable {
      * @param directory for the script
      * @param delayMillis the delay in each direction
      * @param loss the share of packets that are lost in each direction
-     * @param congestion the congestion control of TCP, such as {@code cubic}
+     * @param congestion the congestion control of TCP, such as {@code reno}; empty for that of this machine
      */
     SlowLink(Path directory, double delayMillis, double loss, String congestion) throws IOException {
         for (int i = 0; i < HOSTS; i++) {
@@ -38,7 +38,9 @@ final class SlowLink implements AutoCloseable {
             run("ip -n " + space(i) + " addr add " + host(i) + "/30 dev eth0");
             run("ip -n " + space(i) + " link set eth0 up");
             run("ip -n " + space(i) + " link set lo up");
-            run("ip netns exec " + space(i) + " sysctl -qw net.ipv4.tcp_congestion_control=" + congestion);
+            if (!congestion.isEmpty()) {
+                run("ip netns exec " + space(i) + " sysctl -qw net.ipv4.tcp_congestion_control=" + congestion);
+            }
         }
         Path script = directory.resolve("slow-link.py");
         try (var in = SlowLink.class.getResourceAsStream("/slow-link.py")) {
@@ -83,13 +85,19 @@ final class SlowLink implements AutoCloseable {
         return List.of("ip", "netns", "exec", space(host));
     }
 
+    /** The congestion control of TCP. */
+    String congestion() throws IOException {
+        return run("ip netns exec " + space(0) + " sysctl -n net.ipv4.tcp_congestion_control")
+                .strip();
+    }
+
     /** Ends the link, and says how many packets have passed and how many of them were lost. */
     String end() throws IOException {
         process.getOutputStream().close();
         return process.inputReader().readLine();
     }
 
-    private static void run(String command) throws IOException {
+    private static String run(String command) throws IOException {
         Process run = new ProcessBuilder(new ArrayList<>(List.of(command.split(" "))))
                 .redirectErrorStream(true)
                 .start();
@@ -98,6 +106,7 @@ final class SlowLink implements AutoCloseable {
             if (!run.waitFor(30, TimeUnit.SECONDS) || run.exitValue() != 0) {
                 throw new IOException(command + ": " + output);
             }
+            return output;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException(e);
