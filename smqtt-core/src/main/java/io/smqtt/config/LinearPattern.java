@@ -81,16 +81,27 @@ public final class LinearPattern {
             level.steps += next - at;
             at = next;
         } else {
+            boolean named = at < text.length() && "xpP".indexOf(text.charAt(at)) >= 0;
             at++;
+            if (named && text.startsWith("{", at)) { // a number or a name, no repeat
+                int end = text.indexOf('}', at);
+                at = end < 0 ? text.length() : end + 1;
+            }
             level.add(1);
         }
     }
 
     /** A set of characters; a bracket at its begin is one of them. */
     private void characters() {
-        at += text.startsWith("^", at) ? 2 : 1;
+        if (text.startsWith("^", at)) {
+            at++;
+        }
+        if (text.startsWith("]", at)) {
+            at++;
+        }
         while (at < text.length() && text.charAt(at) != ']') {
-            at += text.charAt(at) == '\\' ? 2 : 1;
+            int name = text.startsWith("[:", at) ? text.indexOf(":]", at) : -1;
+            at = name >= 0 ? name + 2 : at + (text.charAt(at) == '\\' ? 2 : 1);
         }
         at++;
         level.add(1);

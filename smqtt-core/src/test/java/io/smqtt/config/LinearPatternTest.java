@@ -18,6 +18,8 @@ class LinearPatternTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "((([[:alpha:])))]a{300}b){300}b){300}b){300}",
+                "((((([\\])))))]{30}a){30}a){30}a){30}a){30}a){30}",
                 "(((((a{30}){30}){30}){30}){30}){30}",
                 "(a{1000}){3}",
                 "((a{100,}){100,}){100,}",
@@ -47,6 +49,7 @@ class LinearPatternTest {
     @ValueSource(
             strings = {
                 "^x/y/(.+)$",
+                "\\x{4000}\\p{Greek}",
                 "^(a+)+$",
                 "^y/(.+)/z/(.+)$",
                 "[]a{5}{]{3}",
