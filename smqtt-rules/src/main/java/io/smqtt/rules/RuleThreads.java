@@ -86,17 +86,27 @@ final class RuleThreads {
                     run(task);
                     done++;
                 }
-                filled.forEach(Lane::advance);
+                filled.forEach(Worker::advance);
                 filled.clear();
                 left = waiting.addAndGet(-done);
             } while (left > 0);
         }
 
+        /** An error of one message, such as of too little memory, must not end the messages behind it. */
         private void run(Consumer<Worker> task) {
             try {
                 task.accept(this);
-            } catch (RuntimeException | StackOverflowError e) {
+            } catch (Throwable e) {
                 LOG.error("a message could not be treated by a rule", e);
+            }
+        }
+
+        /** An error of one sink must not end the others. */
+        private static void advance(Lane lane) {
+            try {
+                lane.advance();
+            } catch (Throwable e) {
+                LOG.error("the rows of an action could not be sent", e);
             }
         }
 

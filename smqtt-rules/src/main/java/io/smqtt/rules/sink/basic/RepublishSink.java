@@ -65,7 +65,7 @@ final class RepublishSink implements Sink {
             return context.publisher()
                     .publishAll(made.messages())
                     .thenReturn(made.refusals())
-                    .onErrorResume(error -> oneByOne(made))
+                    .onErrorResume(error -> refusals(made, error))
                     .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
         });
     }
@@ -91,13 +91,17 @@ final class RepublishSink implements Sink {
         }
     }
 
-    /** Finds out which message of a batch the broker does not take, so that only that one is sent again and again. */
-    private Mono<List<Refusal>> oneByOne(Made made) {
-        return Flux.range(0, made.messages().size())
-                .flatMapSequential(
-                        i -> publish(made.indexes().get(i), made.messages().get(i)),
-                        Math.max(1, made.messages().size()))
-                .concatWith(Flux.fromIterable(made.refusals()))
+    /** Finds out which message of a batch the broker does not take, one by one, so that only that one is sent again and again. */
+    private Mono<List<Refusal>> refusals(Made made, Throwable error) {
+        int size = made.messages().size();
+        Flux<Refusal> again = size == 1
+                ? Flux.just(notTaken(made.indexes().get(0), error))
+                : Flux.range(0, size)
+                        .flatMapSequential(
+                                i -> publish(
+                                        made.indexes().get(i), made.messages().get(i)),
+                                Math.max(1, size));
+        return again.concatWith(Flux.fromIterable(made.refusals()))
                 .sort(Comparator.comparingInt(Refusal::index))
                 .collectList();
     }
@@ -106,8 +110,11 @@ final class RepublishSink implements Sink {
         return context.publisher()
                 .publish(message)
                 .then(Mono.<Refusal>empty())
-                .onErrorResume(error ->
-                        Mono.just(new Refusal(index, "the broker did not take it: " + error.getMessage(), true)));
+                .onErrorResume(error -> Mono.just(notTaken(index, error)));
+    }
+
+    private static Refusal notTaken(int index, Throwable error) {
+        return new Refusal(index, "the broker did not take it: " + error.getMessage(), true);
     }
 
     private ApplicationMessage message(SinkRecord record) {
