@@ -6,6 +6,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -82,12 +84,22 @@ public final class RotatingFile implements AutoCloseable {
     }
 
     /**
-     * Opens the file, so that problems show before the first write.
+     * Tells whether the file can be written. Neither makes nor changes anything: another one may write there.
      *
-     * @throws IOException if it cannot be written
+     * @throws IOException if it cannot
      */
-    public synchronized void check() throws IOException {
-        open();
+    public void check() throws IOException {
+        Path there = file;
+        for (Path parent = file.getParent(); !Files.exists(there) && parent != null; parent = parent.getParent()) {
+            there = parent;
+        }
+        if (Files.isDirectory(there) == there.equals(file)) {
+            throw new FileSystemException(
+                    there.toString(), null, there.equals(file) ? "is a folder" : "is not a folder");
+        }
+        if (!Files.isWritable(there)) {
+            throw new AccessDeniedException(there.toString());
+        }
     }
 
     private FileChannel open() throws IOException {

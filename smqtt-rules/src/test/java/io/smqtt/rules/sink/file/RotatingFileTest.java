@@ -77,4 +77,21 @@ class RotatingFileTest {
             assertThatThrownBy(() -> file.append("a\n".getBytes(UTF_8))).isInstanceOf(IOException.class);
         }
     }
+
+    @Test
+    void checkChangesNothing() throws IOException {
+        Path path = Files.writeString(folder.resolve("a"), "no end of a line");
+        try (RotatingFile present = new RotatingFile(path, 1 << 20, 1, false, false);
+                RotatingFile absent = new RotatingFile(folder.resolve("b/c"), 1 << 20, 1, false, false);
+                RotatingFile below = new RotatingFile(path.resolve("below"), 1 << 20, 1, false, false);
+                RotatingFile directory = new RotatingFile(folder, 1 << 20, 1, false, false)) {
+            present.check();
+            absent.check();
+            assertThatThrownBy(below::check).hasMessageContaining("is not a folder");
+            assertThatThrownBy(directory::check).hasMessageContaining("is a folder");
+        }
+
+        assertThat(path).hasContent("no end of a line");
+        assertThat(folder.resolve("b")).doesNotExist();
+    }
 }
