@@ -5,6 +5,7 @@ import io.smqtt.rules.sink.SinkException;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
 import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
@@ -54,6 +55,11 @@ final class KafkaFailure {
 
     /** Whether another producer is needed after an error: this one may never work again, or has read files that have changed. */
     static boolean endsProducer(Throwable error) {
-        return !(error instanceof RetriableException) && !isOfRecord(error) && !isOfTopic(error);
+        return !(error instanceof RetriableException) && !isOfRecord(error) && !isOfTopic(error) && !isOfRequest(error);
+    }
+
+    /** Whether the record was only in one request with a record that the cluster refused; Kafka has no type for it. */
+    private static boolean isOfRequest(Throwable error) {
+        return error.getClass() == KafkaException.class && error.getCause() == null;
     }
 }

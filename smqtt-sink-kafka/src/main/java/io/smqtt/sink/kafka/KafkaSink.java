@@ -8,7 +8,10 @@ import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -38,7 +41,9 @@ final class KafkaSink implements Sink {
     private final KafkaThread thread;
     private final long aloneNanos;
     private volatile boolean closed;
-    private volatile boolean alone; // records had no answer in time: each gets a request of its own
+    /** Rows that had no answer in time, as long as their lanes have them: a batch with one of them is sent record by record. */
+    private final Set<SinkRecord> expired = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private volatile @Nullable Producer<byte[], byte[]> producer; // changed on the thread, and by close
 
     KafkaSink(SinkContext context, KafkaClients clients) {
@@ -76,7 +81,7 @@ final class KafkaSink implements Sink {
             progress.abandon(0, new SinkException(String.valueOf(root(e).getMessage()), true));
             return;
         }
-        boolean oneByOne = alone;
+        boolean oneByOne = !expired.isEmpty() && batch.stream().anyMatch(expired::contains);
         long began = System.nanoTime();
         for (int i = 0; i < batch.size(); i++) {
             if (progress.isBroken() || (oneByOne && i > 0 && System.nanoTime() - began > aloneNanos)) {
@@ -87,9 +92,6 @@ final class KafkaSink implements Sink {
             if (oneByOne && answer != null) {
                 await(answer);
             }
-        }
-        if (oneByOne && !progress.isBroken()) {
-            alone = false;
         }
     }
 
@@ -133,24 +135,27 @@ final class KafkaSink implements Sink {
         try {
             ProducerRecord<byte[], byte[]> record = template.record(row.row());
             progress.place(index, record);
-            return present.send(record, (metadata, error) -> answered(present, index, error, progress));
+            return present.send(record, (metadata, error) -> answered(present, row, index, error, progress));
         } catch (SinkException e) {
             progress.settle(index, e);
         } catch (RuntimeException e) {
-            answered(present, index, e, progress);
+            answered(present, row, index, e, progress);
         }
         return null;
     }
 
     // --- on the thread of the producer, or this one
 
-    private void answered(Producer<byte[], byte[]> by, int index, @Nullable Exception error, BatchProgress progress) {
+    private void answered(
+            Producer<byte[], byte[]> by, SinkRecord row, int index, @Nullable Exception error, BatchProgress progress) {
+        if (error instanceof org.apache.kafka.common.errors.TimeoutException) {
+            expired.add(row);
+        } else if (!expired.isEmpty()) {
+            expired.remove(row);
+        }
         if (error == null) {
             progress.settle(index, null);
             return;
-        }
-        if (error instanceof org.apache.kafka.common.errors.TimeoutException) {
-            alone = true;
         }
         if (KafkaFailure.endsProducer(error) && !closed) {
             try {
@@ -165,8 +170,8 @@ final class KafkaSink implements Sink {
     private void discard(Producer<byte[], byte[]> former) {
         if (producer == former) {
             producer = null;
+            former.close(Duration.ZERO);
         }
-        former.close(Duration.ZERO);
     }
 
     @Override
