@@ -109,8 +109,12 @@ record LiveRule(Map<String, String> keys) {
             for (String action : former.actions()) {
                 former.shown(action, secrets).forEach((name, shown) -> {
                     String key = ACTIONS + '.' + action + '.' + name;
-                    if (shown.equals(kept.get(key))) {
+                    String given = kept.get(key);
+                    if (shown.equals(given)) {
                         kept.put(key, former.keys.getOrDefault(key, shown));
+                    } else if (given != null && shown.contains(SecretMask.MASK) && given.contains(SecretMask.MASK)) {
+                        throw new InvalidFieldException(
+                                key + " must be given whole, a mask in it stands for no secret once the text changes");
                     }
                 });
             }
