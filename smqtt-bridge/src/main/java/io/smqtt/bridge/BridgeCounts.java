@@ -27,7 +27,7 @@ final class BridgeCounts {
         received.increment();
     }
 
-    /** Counts a message for the other broker that is not sent. */
+    /** Counts a message that the other broker does not get: one that is not sent, or one that it refuses, which counts as sent, too. */
     void notSent(DropCause cause) {
         notSent.incrementAndGet(cause.ordinal());
     }
@@ -54,7 +54,7 @@ final class BridgeCounts {
         return received.sum();
     }
 
-    /** Messages for the other broker that were not sent, for a cause. */
+    /** Messages that the other broker did not get, for a cause. */
     long notSentCount(DropCause cause) {
         return notSent.get(cause.ordinal());
     }
@@ -64,7 +64,7 @@ final class BridgeCounts {
         return notTaken.get(cause.ordinal());
     }
 
-    /** Messages for the other broker that were not sent, for all causes. */
+    /** Messages that the other broker did not get, for all causes. */
     long notSentCount() {
         long sum = 0;
         for (DropCause cause : DropCause.values()) {

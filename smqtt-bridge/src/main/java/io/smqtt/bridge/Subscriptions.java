@@ -44,6 +44,8 @@ final class Subscriptions {
     /** What the other broker was asked for and has not answered, by packet identifier. */
     private final Map<Integer, String> unanswered = new HashMap<>();
 
+    private final Set<String> kept = new HashSet<>(); // whose end the other broker has refused
+
     /** The filters that come in, with the options of their subscriptions. */
     private Map<String, Integer> wanted = Map.of();
 
@@ -81,6 +83,7 @@ final class Subscriptions {
     Set<String> filters() {
         Set<String> all = new TreeSet<>(wanted.keySet());
         former.stream().filter(unanswered::containsValue).forEach(all::add);
+        all.addAll(kept);
         return all;
     }
 
@@ -183,6 +186,7 @@ final class Subscriptions {
         int reason = config.isV5() ? packet.getUnsignedByte(packet.writerIndex() - 1) : 0;
         String filter = answered(packet);
         if (reason >= 0x80 && filter != null) {
+            kept.add(filter); // to be asked for again by the next connection
             LOG.warn(
                     "bridge {}: {} does not end the subscription to {}, which is no longer configured: reason {}; messages of it are discarded",
                     bridge.name(),

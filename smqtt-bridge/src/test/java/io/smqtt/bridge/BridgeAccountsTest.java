@@ -17,7 +17,10 @@ import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What was published is sent, waits, or was dropped: the sum over all connections of a bridge is right whatever happens to them. */
+/**
+ * What was published is sent, waits, or was dropped: the sum over all connections of a bridge is right whatever happens to them. What the other broker
+ * refuses counts as sent and as dropped.
+ */
 @Timeout(60)
 class BridgeAccountsTest {
 
