@@ -215,7 +215,7 @@ public final class BrokerComposition {
         }
     }
 
-    /** Creates all modules before the first one is added, so that nothing is opened for a configuration that cannot be used. */
+    /** Creates all modules before the first one is added. Access and bridges read their secrets when they are added, which is after a migration has written them. */
     private List<Consumer<BrokerBuilder>> additions() {
         List<Consumer<BrokerBuilder>> additions = new ArrayList<>();
         List<Consumer<BrokerBuilder>> earlier = new ArrayList<>();
