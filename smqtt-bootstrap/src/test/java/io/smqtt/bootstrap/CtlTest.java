@@ -159,6 +159,11 @@ class CtlTest {
             Map.entry("PUT /rules/{id}", "rules have calls of the API only"),
             Map.entry("DELETE /rules/{id}", "rules have calls of the API only"),
             Map.entry("GET /rules/{id}/metrics", "rules have calls of the API only"),
+            Map.entry("POST /rules/{id}/start", "rules have calls of the API only"),
+            Map.entry("POST /rules/{id}/stop", "rules have calls of the API only"),
+            Map.entry("GET /action_types", "for forms of the dashboard"),
+            Map.entry("GET /action_types/{type}", "the same"),
+            Map.entry("POST /actions_probe", "rules have calls of the API only"),
             Map.entry("POST /rules/{id}/actions/{action}/probe", "rules have calls of the API only"),
             Map.entry("POST /rule_test", "rules have calls of the API only"));
 

@@ -247,7 +247,7 @@ class MigrateCommandTest {
                 recorder,
                 recorder,
                 System::nanoTime,
-                Set.of("smqtt-persistence", "smqtt-cluster"));
+                Set.of("smqtt-persistence", "smqtt-cluster", "smqtt-rules"));
         return SmqttMain.run(program, args);
     }
 
