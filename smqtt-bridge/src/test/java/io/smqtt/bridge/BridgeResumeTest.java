@@ -167,10 +167,8 @@ class BridgeResumeTest {
             for (int id = 1; id <= largest; id++) {
                 messages.writeBytes(PublishBytes.to("a/b").qos(1, id).toBytes(ProtocolVersion.MQTT_5));
             }
-            CompletableFuture<RawClient> sent =
-                    CompletableFuture.supplyAsync(
-                            () -> client.send(messages.toByteArray()),
-                            task -> new Thread(task, "publisher").start());
+            CompletableFuture<RawClient> sent = CompletableFuture.supplyAsync(
+                    () -> client.send(messages.toByteArray()), task -> new Thread(task, "publisher").start());
             int part = (largest - 1) / 151; // fewer than limits.max-in-flight
             for (int first = 1; first < largest; first += part) {
                 take(bridge, messages.size() / largest, first, part);
