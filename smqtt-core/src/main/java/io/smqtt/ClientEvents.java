@@ -135,7 +135,7 @@ final class ClientEvents implements CoreFeature, LifecycleObserver {
                 .put("ts", System.currentTimeMillis());
     }
 
-    /** Who and where a client is. */
+    /** The identity and the address of a client. */
     static JsonText network(
             BrokerParts running,
             @Nullable String clientId,

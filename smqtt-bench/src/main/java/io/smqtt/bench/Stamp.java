@@ -19,7 +19,7 @@ final class Stamp {
     /** The upper limit of publisher numbers, exclusive. */
     static final int MAX_PUBLISHERS = 1 << 24;
 
-    /** What a payload in JSON begins with, before the digits. No stamp begins like this: its time would be in the year 2250. */
+    /** The first bytes of a payload in JSON, before the digits. No stamp begins like this: its time would be in the year 2250. */
     static final String JSON_HEAD = "{\"stamp\":\"";
 
     private static final int DIGITS = 2 * BYTES;

@@ -24,7 +24,7 @@ final class ValidationCommands {
 
     private ValidationCommands() {}
 
-    /** What becomes of a message that is not valid. */
+    /** The action on a message that is not valid. */
     enum FailureAction {
         drop,
         disconnect,

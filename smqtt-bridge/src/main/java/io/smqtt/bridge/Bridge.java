@@ -163,7 +163,7 @@ final class Bridge {
         return topics;
     }
 
-    /** What is subscribed at the other broker. */
+    /** The subscriptions at the other broker. */
     RemoteFilters remote() {
         return remote;
     }

@@ -41,7 +41,7 @@ final class Subscriptions {
     private final String address;
     private final List<BridgeTopic> topics;
 
-    /** What the other broker was asked for and has not answered, by packet identifier. */
+    /** The filters of requests that the other broker has not answered, by packet identifier. */
     private final Map<Integer, String> unanswered = new HashMap<>();
 
     private final Set<String> kept = new HashSet<>(); // whose end the other broker has refused

@@ -91,7 +91,7 @@ class BridgeAccountsTest {
         }
     }
 
-    /** [MQTT-4.3.2-3]: such a message is not sent again, which nobody else would say. */
+    /** [MQTT-4.3.2-3]: such a message is not sent again, and nothing else reports it. */
     @Test
     void aMessageThatIsRefusedIsDroppedAfterItWasSent() {
         try (LoggedLines log = new LoggedLines();

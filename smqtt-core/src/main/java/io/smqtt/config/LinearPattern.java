@@ -19,7 +19,7 @@ public final class LinearPattern {
     private Level level = new Level();
     private int at;
 
-    /** What is between two parentheses. */
+    /** A group between two parentheses. */
     private static final class Level {
         private double steps;
         private double last;

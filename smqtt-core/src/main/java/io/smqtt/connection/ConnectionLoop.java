@@ -113,14 +113,14 @@ public final class ConnectionLoop implements TracedLoop {
     /**
      * Sets who is notified of decisions on clients of this event loop.
      *
-     * @param listener the listener from now on; null while nobody awaits them
+     * @param listener the listener from now on; null without a listener
      */
     @OnEventLoop
     public void decisions(@Nullable DecisionListener listener) {
         decisions = listener;
     }
 
-    /** Who is notified of decisions; null if nobody awaits them. */
+    /** The listener for decisions; null if there is none. */
     @Nullable
     DecisionListener decisions() {
         return decisions;

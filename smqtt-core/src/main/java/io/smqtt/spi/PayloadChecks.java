@@ -6,7 +6,7 @@ import io.smqtt.config.ValidationConfig;
 import io.smqtt.thread.AnyThread;
 import java.util.Map;
 
-/** What operators change of the checks of payloads while the broker runs: JSON Schemas, which checks find by their names, and the checks themselves. */
+/** The part of payload checks that operators change while the broker runs: JSON Schemas, which checks find by their names, and the checks themselves. */
 @AnyThread
 public interface PayloadChecks {
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mariadb.jdbc.Driver;
 
-/** What the migration makes of settings for MySQL, with MariaDB, and its driver put beside the extension. */
+/** Migrated settings for MySQL, with MariaDB, and its driver beside the extension. */
 @Tag("long")
 class AccessMariadbIT {
 

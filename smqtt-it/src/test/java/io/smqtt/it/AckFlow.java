@@ -90,7 +90,7 @@ final class AckFlow implements AutoCloseable {
         return (at + 1) / 10.0;
     }
 
-    /** What ended it before its time; null if nothing did. */
+    /** The failure that ended it before its time; null if there is none. */
     @Nullable
     Exception failure() {
         return failure;

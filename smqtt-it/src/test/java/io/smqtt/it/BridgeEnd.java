@@ -22,7 +22,7 @@ abstract class BridgeEnd implements AutoCloseable {
         return new Mosquitto(configuration, port);
     }
 
-    /** Where its clients find it. */
+    /** The address for its clients. */
     Whereabouts clients() {
         return clients;
     }

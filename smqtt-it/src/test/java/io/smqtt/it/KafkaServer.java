@@ -82,7 +82,7 @@ final class KafkaServer implements AutoCloseable {
         return CapturedProcess.start("kafka", new ProcessBuilder(command).directory(directory.toFile()));
     }
 
-    /** Where clients connect: {@code host:port}. */
+    /** The address for clients: {@code host:port}. */
     String address() {
         return "127.0.0.1:" + port;
     }

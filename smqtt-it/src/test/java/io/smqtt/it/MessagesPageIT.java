@@ -185,7 +185,7 @@ class MessagesPageIT {
             subscriber.subscribe("seen/#", 1);
             Set<String> seen = new HashSet<>();
             await().until(
-                            () -> { // the first ones may come before the broker knows that somebody listens
+                            () -> { // the first ones may come before the broker knows of the subscription
                                 publisher.publish("seen/1", "x", 1);
                                 subscriber.pubAck(subscriber.expectPublish("seen/1", "x"));
                                 publisher.publish("seen/2", "x".repeat(100), 0);
@@ -214,7 +214,7 @@ class MessagesPageIT {
             watcher.subscribe("$events/auth/#", 0);
             Map<String, String> payloads = new HashMap<>();
             await().until(
-                            () -> { // the first ones may come before the broker knows that somebody listens
+                            () -> { // the first ones may come before the broker knows of the subscription
                                 ConnectBytes connect = ConnectBytes.of("emqx_c");
                                 connect.properties().authenticationMethod("none");
                                 try (RawClient refused = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);

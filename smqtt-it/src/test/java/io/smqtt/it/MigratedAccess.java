@@ -3,7 +3,7 @@ package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a broker with the settings of another one lets in and refuses, and the other one did too. */
+/** Clients that a broker with the settings of another one accepts and refuses, as the other one did. */
 final class MigratedAccess {
 
     private MigratedAccess() {}

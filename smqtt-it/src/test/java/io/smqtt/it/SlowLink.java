@@ -70,12 +70,12 @@ final class SlowLink implements AutoCloseable {
         return name + "v" + host;
     }
 
-    /** Where a host is reached from here. */
+    /** The address of a host from here. */
     String host(int host) {
         return prefix + (4 * host + 2);
     }
 
-    /** Where a host is reached by the other one, over the link. */
+    /** The address of a host for the other one, over the link. */
     String far(int host) {
         return prefix + (100 + host);
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Programs open as many TLS connections as they can, and an established QoS 1 flow goes on. {@code -Dsmqtt.flood.rate=10000} is the number of
+ * Programs open as many TLS connections as they can, and an established QoS 1 flow stays as it is. {@code -Dsmqtt.flood.rate=10000} is the number of
  * connections a second of all programs, {@code -Dsmqtt.flood.seconds=20} how long it takes.
  */
 class TlsFloodProof {

@@ -95,7 +95,7 @@ class AuthEventsTest {
         return client;
     }
 
-    /** Collects events from the moment on in which the broker knows that somebody listens. */
+    /** Collects events from the moment on in which the broker knows of the subscription. */
     private void listen(String topic) {
         broker.broker()
                 .subscribe(topic)

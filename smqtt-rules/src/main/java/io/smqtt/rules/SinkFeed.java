@@ -70,7 +70,7 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
         return new Builder(sink);
     }
 
-    /** What a feed is made of. Not thread-safe. */
+    /** The settings of a feed. Not thread-safe. */
     public static final class Builder {
 
         private final Sink sink;
@@ -226,7 +226,7 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
         }
     }
 
-    /** What becomes of the rows of one lane. */
+    /** The outcome of the rows of one lane. */
     private final class Outcomes implements Lane.Outcomes {
 
         @Override

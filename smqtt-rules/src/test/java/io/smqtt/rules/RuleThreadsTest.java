@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** Where statements are evaluated, and in which order. */
+/** Threads and order of the evaluation of statements. */
 class RuleThreadsTest {
 
     private static final int MESSAGES = 30;

@@ -343,7 +343,7 @@ class RulesTest {
             watcher.subscribe("acks", 0);
             subscriber.subscribe("to-ack", 1);
             await().until(
-                            () -> { // the first ones may come before the broker knows that somebody listens
+                            () -> { // the first ones may come before the broker knows of the subscription
                                 publisher.publish("to-ack", "x", 1);
                                 subscriber.pubAck(subscriber.expectPublish("to-ack", "x"));
                                 subscriber.ping();
@@ -359,7 +359,7 @@ class RulesTest {
                 RawClient client = broker.client(V5, "decided")) {
             watcher.subscribe("decisions", 0);
             await().until(
-                            () -> { // the first ones may come before the broker knows that somebody listens
+                            () -> { // the first ones may come before the broker knows of the subscription
                                 client.publish("to-decide", "x", 1);
                                 return counts("decided", "out").matched.sum() > 0;
                             });

@@ -43,7 +43,7 @@ final class PropertyReader {
     private static final String FILE = "_FILE";
     private static final Pattern OF_BACKENDS = Pattern.compile(
             "\\\\?(\\$\\{(?:" + String.join("|", AccessBackendConfig.PLACEHOLDERS) + "|client_attrs\\.[^}]+)})");
-    /** What rules fill in: all placeholders but those with a default and those in upper case, which are Spring's. */
+    /** The placeholders of rules: all but those with a default and those in upper case, which are Spring's. */
     private static final Pattern OF_RULES = Pattern.compile("\\\\?(\\$\\{(?![A-Z][A-Z0-9_]*})[^}:]*})");
 
     private static final Path HERE = Path.of("").toAbsolutePath();

@@ -100,7 +100,7 @@ public final class BanPart implements BrokerModule {
      * @param objects keeps them
      * @param clock the time of their ends
      * @param file bans that are read-only at the port; null for none
-     * @param automatic is told of each ban that the broker has made by itself, with its cause; on any thread, must neither block nor throw
+     * @param automatic listener for each ban that the broker has made by itself, with its cause; on any thread, must neither block nor throw
      * @throws ConfigurationException if the file cannot be used
      */
     public BanPart(LiveObjects objects, InstantSource clock, @Nullable Path file, BiConsumer<String, Ban> automatic) {

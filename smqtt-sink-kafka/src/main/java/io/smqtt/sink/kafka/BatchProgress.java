@@ -15,7 +15,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of the rows of one batch. Answers arrive on the thread of the producer, in any order. After a failure that may pass, later rows with
+ * The outcome of the rows of one batch. Answers arrive on the thread of the producer, in any order. After a failure that may pass, later rows with
  * the same topic and key are sent again too, so that the last record of a key is that of the last row.
  */
 @AnyThread
@@ -23,7 +23,7 @@ final class BatchProgress {
 
     private static final String OVERTAKEN = "a row with the same key before it is sent again";
 
-    /** Where a row goes: rows with the same one stay in order. */
+    /** Topic and key of a row: rows with the same ones stay in order. */
     private record Place(String topic, @Nullable ByteBuffer key) {}
 
     private final Consumer<BatchResult> outcome;
@@ -55,12 +55,12 @@ final class BatchProgress {
         places[index] = new Place(record.topic(), key == null ? null : ByteBuffer.wrap(key));
     }
 
-    /** Whether no further row is to be sent: one has failed and will be sent again, or nobody waits for the result. */
+    /** Whether no further row is to be sent: one has failed and will be sent again, or the result is cancelled. */
     synchronized boolean isBroken() {
         return broken;
     }
 
-    /** Nobody waits for the result any more. */
+    /** The result is not awaited any more. */
     synchronized void cancel() {
         broken = true;
     }

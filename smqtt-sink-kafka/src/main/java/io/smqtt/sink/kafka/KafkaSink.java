@@ -186,7 +186,7 @@ final class KafkaSink implements Sink {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** What has no answer yet has failed: its messages stay in the queue of the action. */
+    /** Rows without an answer have failed: their messages stay in the queue of the action. */
     @Override
     public void close() {
         closed = true;

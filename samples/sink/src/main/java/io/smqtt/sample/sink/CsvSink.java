@@ -70,7 +70,7 @@ final class CsvSink implements Sink {
         return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
     }
 
-    /** What the health of the broker and its operators ask. */
+    /** The check of the health of the broker, and of the button in the dashboard. */
     @Override
     public Mono<Void> check() {
         return Mono.<Void>fromRunnable(() -> {
