@@ -59,9 +59,11 @@ class ObjectsInClusterTest {
         awaitText(b, "x", "1");
 
         network.partition("a");
-        a.put("x", "of a", Expected.SOMETHING);
+        LiveObject<String> earlier = a.put("x", "of a", Expected.SOMETHING);
         a.delete("deleted");
         a.put("only a", "1", Expected.NOTHING);
+        // within a millisecond neither change is the later one
+        await().until(() -> System.currentTimeMillis() > earlier.version());
         b.put("x", "of b", Expected.SOMETHING);
         b.put("only b", "1", Expected.NOTHING);
         network.heal();
