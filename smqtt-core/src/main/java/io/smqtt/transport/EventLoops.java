@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
@@ -42,6 +43,9 @@ public final class EventLoops {
     private static final Logger LOG = LoggerFactory.getLogger(EventLoops.class);
     private static final Duration DISPOSE_TIMEOUT = Duration.ofSeconds(15);
 
+    /** Maximum number of ready connections that an event loop serves before it runs due tasks. */
+    private static final int CONNECTIONS_PER_TURN = 256;
+
     private final EventLoopGroup group;
     private final List<EventLoop> loops;
     private final LoopResources resources = new BrokerLoops();
@@ -71,7 +75,9 @@ public final class EventLoops {
         } else {
             LOG.info("{} event loops on {}", threads, epoll ? "epoll" : "NIO");
         }
-        IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        IoHandlerFactory io = epoll
+                ? EpollIoHandler.newFactory(CONNECTIONS_PER_TURN, DefaultSelectStrategyFactory.INSTANCE)
+                : NioIoHandler.newFactory();
         return new EventLoops(new MultiThreadIoEventLoopGroup(threads, new LoopThreads(), io));
     }
 
