@@ -159,7 +159,8 @@ public final class Broker {
                 first(BrokerModule::management),
                 first(BrokerModule::bridges),
                 first(BrokerModule::payloadChecks),
-                first(BrokerModule::rules));
+                first(BrokerModule::rules),
+                first(BrokerModule::sources));
         parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))

@@ -18,6 +18,7 @@ import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Rules;
+import io.smqtt.spi.Sources;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
@@ -190,6 +191,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The sources of this module. Asked once, before {@link #start}.
+     *
+     * @return the sources; null if it has none
+     */
+    default @Nullable Sources sources() {
+        return null;
+    }
+
+    /**
      * The versions of retained messages, which are stored with them. Asked once, before the store is read.
      *
      * @return the versions; null if this module keeps none
@@ -238,6 +248,7 @@ public interface BrokerModule {
      * @param bridges the bridges of this node; null without any
      * @param payloadChecks the checks of payloads, which may be changed; null without a module for them
      * @param rules the rules of this node; null without any
+     * @param sources the sources of this node; null without any
      */
     record Core(
             Broker broker,
@@ -257,5 +268,6 @@ public interface BrokerModule {
             @Nullable Supplier<ManagementStatus> management,
             @Nullable Bridges bridges,
             @Nullable PayloadChecks payloadChecks,
-            @Nullable Rules rules) {}
+            @Nullable Rules rules,
+            @Nullable Sources sources) {}
 }

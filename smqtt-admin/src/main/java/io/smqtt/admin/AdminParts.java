@@ -37,6 +37,7 @@ import io.smqtt.admin.object.ObjectFile;
 import io.smqtt.admin.rule.ActionRoutes;
 import io.smqtt.admin.rule.RuleObjects;
 import io.smqtt.admin.rule.RuleRoutes;
+import io.smqtt.admin.rule.SourceRoutes;
 import io.smqtt.admin.schema.SchemaRegistry;
 import io.smqtt.admin.schema.SchemaRoutes;
 import io.smqtt.admin.security.Audit;
@@ -154,6 +155,7 @@ record AdminParts(
                 new BridgeRoutes(view, calls),
                 new RuleRoutes(view, calls, rules),
                 new ActionRoutes(view, rules),
+                new SourceRoutes(view, calls),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),

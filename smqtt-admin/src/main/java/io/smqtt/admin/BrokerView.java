@@ -21,6 +21,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.Rules;
+import io.smqtt.spi.Sources;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -538,6 +539,16 @@ public final class BrokerView implements BrokerModule {
      */
     public @Nullable Rules rulesHere() {
         return core().rules();
+    }
+
+    /**
+     * Describes the sources.
+     *
+     * @return the sources of the running broker; null if it has none
+     * @throws BrokerClosedException if none runs
+     */
+    public @Nullable Sources sourcesHere() {
+        return core().sources();
     }
 
     /**

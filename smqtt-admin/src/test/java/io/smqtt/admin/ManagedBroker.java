@@ -15,6 +15,7 @@ import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.Sources;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -88,12 +89,14 @@ final class ManagedBroker implements AutoCloseable {
      * @param peerQueries asks the other nodes, or null if that cannot be
      * @param bridges the bridges of this node, or null if it has none
      * @param payloadChecks the checks of payloads, or null if there are none
+     * @param sources the sources of this node, or null if it has none
      */
     record Cluster(
             @Nullable ClusterStatus status,
             @Nullable PeerQueries peerQueries,
             @Nullable Bridges bridges,
-            @Nullable PayloadChecks payloadChecks)
+            @Nullable PayloadChecks payloadChecks,
+            @Nullable Sources sources)
             implements BrokerModule {
 
         Cluster(@Nullable ClusterStatus status) {
@@ -105,7 +108,7 @@ final class ManagedBroker implements AutoCloseable {
         }
 
         Cluster(@Nullable ClusterStatus status, @Nullable PeerQueries peerQueries, @Nullable Bridges bridges) {
-            this(status, peerQueries, bridges, null);
+            this(status, peerQueries, bridges, null, null);
         }
 
         @Override

@@ -34,37 +34,45 @@ class PayloadCheckRoutesTest {
     private volatile Map<String, ValidationConfig> checks = Map.of();
 
     private ApiBroker broker() {
-        return new ApiBroker(directory, new ManagedBroker.Cluster(null, null, null, new PayloadChecks() {
+        return new ApiBroker(
+                directory,
+                new ManagedBroker.Cluster(
+                        null,
+                        null,
+                        null,
+                        new PayloadChecks() {
 
-            @Override
-            public void testSchema(String source) {
-                if (!source.startsWith("{")) {
-                    throw new IllegalArgumentException("it has no object");
-                }
-            }
+                            @Override
+                            public void testSchema(String source) {
+                                if (!source.startsWith("{")) {
+                                    throw new IllegalArgumentException("it has no object");
+                                }
+                            }
 
-            @Override
-            public void putSchema(String name, String source) {
-                used.put(name, source);
-            }
+                            @Override
+                            public void putSchema(String name, String source) {
+                                used.put(name, source);
+                            }
 
-            @Override
-            public void removeSchema(String name) {
-                used.remove(name);
-            }
+                            @Override
+                            public void removeSchema(String name) {
+                                used.remove(name);
+                            }
 
-            @Override
-            public void test(String name, ValidationConfig check) {
-                if (check.sql().equals("SELECT")) {
-                    throw new ConfigurationException("validations." + name + ".sql", "has a mistake: line 1");
-                }
-            }
+                            @Override
+                            public void test(String name, ValidationConfig check) {
+                                if (check.sql().equals("SELECT")) {
+                                    throw new ConfigurationException(
+                                            "validations." + name + ".sql", "has a mistake: line 1");
+                                }
+                            }
 
-            @Override
-            public void replace(Map<String, ValidationConfig> changed) {
-                checks = Map.copyOf(changed);
-            }
-        }));
+                            @Override
+                            public void replace(Map<String, ValidationConfig> changed) {
+                                checks = Map.copyOf(changed);
+                            }
+                        },
+                        null));
     }
 
     @Test

@@ -148,6 +148,16 @@ final class CtlCommand {
                                         new BridgeCommands.Stop(program),
                                         new BridgeCommands.Restart(program))),
                         new Group(
+                                "sources",
+                                "Shows, stops, starts and checks places from which messages come into the broker.",
+                                List.of(
+                                        new SourceCommands.All(program),
+                                        new SourceCommands.Show(program),
+                                        new SourceCommands.Start(program),
+                                        new SourceCommands.Stop(program),
+                                        new SourceCommands.Restart(program),
+                                        new SourceCommands.Probe(program))),
+                        new Group(
                                 "users",
                                 "Shows and changes users of the API and the dashboard.",
                                 List.of(

@@ -4,6 +4,7 @@ package io.smqtt.bootstrap;
 import io.smqtt.ModuleProvider;
 import io.smqtt.access.backend.AccessBackendFactory;
 import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.SourceFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -110,6 +111,7 @@ record Extension(String name, List<Path> jars, ClassLoader loader) {
         List<String> names = new ArrayList<>();
         names.addAll(services(AccessBackendFactory.class, factory -> "access backend " + factory.type()));
         names.addAll(services(SinkFactory.class, factory -> "sink " + factory.type()));
+        names.addAll(services(SourceFactory.class, factory -> "source " + factory.type()));
         names.addAll(services(ModuleProvider.class, module -> "module " + module.name()));
         return names;
     }

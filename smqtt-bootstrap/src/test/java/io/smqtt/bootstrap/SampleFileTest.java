@@ -43,6 +43,7 @@ class SampleFileTest {
                         || key.startsWith("retained-policies.")
                         || key.startsWith("validations.")
                         || key.startsWith("rules.")
+                        || key.startsWith("sources.")
                         || key.startsWith("bridges.")
                         || key.startsWith("access.backends.")
                         || key.matches("management\\.(otlp|influx|tracing)\\..*"));
@@ -59,7 +60,7 @@ class SampleFileTest {
     void sampleNamesEveryKeyAndNoOther() throws IOException {
         Set<String> named = read(uncommented()).keySet().stream()
                 .map(key -> key.replaceFirst(
-                        "^(listeners|auto-subscriptions|topic-rewrites|retained-policies|validations|rules|bridges|access\\.backends)\\.[a-z]+\\.",
+                        "^(listeners|auto-subscriptions|topic-rewrites|retained-policies|validations|rules|sources|bridges|access\\.backends)\\.[a-z]+\\.",
                         "$1.<name>."))
                 .map(key -> key.replaceFirst("^(rules\\.<name>\\.actions)\\.[a-z]+\\.", "$1.<name>."))
                 .collect(Collectors.toCollection(TreeSet::new));

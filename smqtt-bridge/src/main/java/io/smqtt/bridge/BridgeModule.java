@@ -13,6 +13,7 @@ import io.smqtt.session.Session;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.Election;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

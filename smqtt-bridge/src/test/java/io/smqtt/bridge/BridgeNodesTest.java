@@ -11,6 +11,7 @@ import io.smqtt.config.BridgeConfigBuilder;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.BridgeStatus.State;
 import io.smqtt.spi.Bridges.Operation;
+import io.smqtt.spi.Election;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;

@@ -3,6 +3,7 @@ package io.smqtt.bridge;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.spi.Election;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -34,6 +34,7 @@ import java.util.Map;
  * @param delayed messages that are published later
  * @param bridges connections that this broker opens to other brokers, by name
  * @param rules statements that select messages, and what is done with them, by name
+ * @param sources places from which messages come into this broker, by name
  * @param ruleEngine what rules may use
  * @param overload how the broker protects itself while it is overloaded
  * @param storage where sessions and retained messages are kept
@@ -56,6 +57,7 @@ public record BrokerConfig(
         DelayedConfig delayed,
         Map<String, BridgeConfig> bridges,
         Map<String, RuleConfig> rules,
+        Map<String, SourceConfig> sources,
         RuleEngineConfig ruleEngine,
         OverloadConfig overload,
         StorageConfig storage,
@@ -64,7 +66,7 @@ public record BrokerConfig(
         @Setting("true") boolean nativeTransport,
         ClusterConfig cluster) {
 
-    /** Maximum number of automatic subscriptions, of rewrite rules, of rules for retained messages, of rules and of bridges. */
+    /** Maximum number of automatic subscriptions, of rewrite rules, of rules for retained messages, of rules, of sources and of bridges. */
     private static final int MAX_ENTRIES = 100;
 
     /**
@@ -87,6 +89,7 @@ public record BrokerConfig(
                 delayed,
                 bridges,
                 rules,
+                sources,
                 ruleEngine,
                 overload,
                 storage,
@@ -108,6 +111,8 @@ public record BrokerConfig(
         checkNames("bridges", bridges);
         rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
         checkNames("rules", rules);
+        sources = Collections.unmodifiableMap(new LinkedHashMap<>(sources));
+        checkNames("sources", sources);
     }
 
     /** Rejects invalid names, and more entries than a client should cost. */
@@ -158,6 +163,9 @@ public record BrokerConfig(
         }
         if (!rules.isEmpty()) {
             modules.put("rules", "smqtt-rules");
+        }
+        if (!sources.isEmpty()) {
+            modules.put("sources", "smqtt-rules");
         }
         if (cluster.enabled()) {
             modules.put("cluster.enabled", "smqtt-cluster");

@@ -68,6 +68,7 @@ class BlockValuesTest {
                         defaults.delayed(),
                         defaults.bridges(),
                         defaults.rules(),
+                        defaults.sources(),
                         defaults.ruleEngine(),
                         defaults.overload(),
                         defaults.storage(),

@@ -5,6 +5,7 @@ import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.Rules;
+import io.smqtt.spi.Sources;
 import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class Health {
     private volatile @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable Bridges bridges;
     private volatile @Nullable Rules rules;
+    private volatile @Nullable Sources sources;
 
     Health(StoreMeters store, BackendCounts backends, OverloadLevel overload) {
         this.store = store;
@@ -49,6 +51,10 @@ final class Health {
 
     void rules(Rules watched) {
         rules = watched;
+    }
+
+    void sources(Sources watched) {
+        sources = watched;
     }
 
     void listening() {
@@ -109,6 +115,10 @@ final class Health {
                             .forEach(action -> checks.put(
                                     "rule-" + rule.name() + '-' + action.name(),
                                     action.lastError() == null ? "up" : "down")));
+        }
+        Sources read = sources;
+        if (read != null) { // a detail only, as bridges
+            read.status().forEach(source -> checks.put("source-" + source.name(), Tagged.of(source.state())));
         }
         return new HealthReport(listening && !draining && healthy && together, checks);
     }

@@ -24,6 +24,7 @@ import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.Rules;
+import io.smqtt.spi.Sources;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
@@ -179,6 +180,11 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                             .keySet()
                             .forEach(action -> RuleMeters.bindTo(registry, rules::status, name, action)));
             health.rules(rules);
+        }
+        Sources sources = core.sources();
+        if (sources != null) {
+            core.config().sources().keySet().forEach(name -> SourceMeters.bindTo(registry, sources, name));
+            health.sources(sources);
         }
         Supplier<ManagementStatus> management = core.management();
         if (management != null) {

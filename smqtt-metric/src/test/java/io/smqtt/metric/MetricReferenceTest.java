@@ -51,7 +51,7 @@ class MetricReferenceTest {
             | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; from the beginning of a stop |
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
-            `connecting`, `disconnected`, `standby` or `stopped`, and does not make the node unready either. Each action of a [rule](rules.md) is `up`, or `down` while its sink fails; a detail, too.
+            `connecting`, `disconnected`, `standby` or `stopped`, and does not make the node unready either. Each action of a [rule](rules.md) is `up`, or `down` while its sink fails; a detail, too. So is each [source](rules.md#sources): `running`, `paused`, `failing`, `standby` or `stopped`.
             `overload` is a detail, too: `none`, or the level with its cause ([overload](tuning.md#overload)).
 
             `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
@@ -265,6 +265,7 @@ class MetricReferenceTest {
             broker.module.observer().backendWorking("people", true);
             broker.module.observer().payloadValidated("sensors", "passed");
             RuleMeters.bindTo(broker.module.registry(), List::of, "hot", "alarm");
+            SourceMeters.bindTo(broker.module.registry(), new SampleSources(), "orders");
             broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module
                     .observer()

@@ -69,10 +69,9 @@ public final class SinkSettings {
         }
         values.keySet().stream()
                 .filter(key -> !known.contains(key))
-                .forEach(key -> problems.add(problem(
-                                key,
-                                "is no key of an action of this type; it has " + String.join(", ", declared.keySet()))
-                        .getMessage()));
+                .forEach(key -> problems.add(
+                        problem(key, "is no key of this type, which has " + String.join(", ", declared.keySet()))
+                                .getMessage()));
         return problems;
     }
 

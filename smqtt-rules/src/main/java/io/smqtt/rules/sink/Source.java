@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.sink;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.thread.AnyThread;
-import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/**
- * A place from which messages come into the broker. It takes the next message from there when the one before is published, or as many at a time
- * as it may have unfinished, so that it is as fast as the broker.
- */
+/** A place from which messages come into the broker. It is as fast as the broker, by {@link SourceOutput#isPaused()}. */
 @AnyThread
 public interface Source extends AutoCloseable {
 
     /**
-     * Begins to read.
+     * Reads. Called again after a run has ended; there is one run at a time.
      *
-     * @param out publishes a message; its Mono completes when the broker has it, and the source acknowledges it where it came from. Messages are
-     *     published in the order of subscriptions
-     * @return completes with an error when the source has ended by itself; it is begun again then. Must not block
+     * @param out publishes what arrives
+     * @return completes, or fails, when the source has ended by itself; it begins again then. The message of an error is for operators and has no
+     *     secrets. Cancelling ends the run: nothing more is taken, what the broker has is acknowledged. Must neither block nor throw
      */
-    Mono<Void> run(Function<ApplicationMessage, Mono<Void>> out);
+    Mono<Void> run(SourceOutput out);
+
+    /**
+     * Checks that the source can be reached, without taking anything from it.
+     *
+     * @return completes if it can; fails with the reason, for operators and without secrets. Must neither block nor throw
+     */
+    Mono<Void> check();
 
     /** Releases connections and threads. Blocks for some seconds at most. */
     @Override

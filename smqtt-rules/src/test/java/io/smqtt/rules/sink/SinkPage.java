@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -19,16 +20,18 @@ public final class SinkPage {
 
     /** Fails unless the page has the keys of all types as they are declared. */
     public static void assertHasKeysOf(Collection<SinkFactory> factories) throws IOException {
-        String page = Files.readString(PAGE);
-        String expected = page;
         for (SinkFactory factory : factories) {
-            Pattern table = Pattern.compile("(?<=<!-- keys of " + factory.type() + " -->\n\n)(\\|.*\n)*");
-            Matcher found = table.matcher(expected);
-            assertThat(found.find())
-                    .as("the place of the keys of " + factory.type())
-                    .isTrue();
-            expected = found.replaceFirst(Matcher.quoteReplacement(table(factory)));
+            assertHasKeys(factory.type(), factory.settings());
         }
+    }
+
+    /** Fails unless the page has keys as they are declared, behind the comment {@code keys of NAME}. */
+    public static void assertHasKeys(String name, List<SinkSetting> settings) throws IOException {
+        String page = Files.readString(PAGE);
+        Pattern table = Pattern.compile("(?<=<!-- keys of " + name + " -->\n\n)(\\|.*\n)*");
+        Matcher found = table.matcher(page);
+        assertThat(found.find()).as("the place of the keys of " + name).isTrue();
+        String expected = found.replaceFirst(Matcher.quoteReplacement(table(settings)));
         if (Boolean.getBoolean("smqtt.docs.write")) {
             Files.writeString(PAGE, expected);
         } else {
@@ -36,9 +39,9 @@ public final class SinkPage {
         }
     }
 
-    private static String table(SinkFactory factory) {
+    private static String table(List<SinkSetting> settings) {
         StringBuilder table = new StringBuilder("| key | default | what it is |\n|---|---|---|\n");
-        for (SinkSetting setting : factory.settings()) {
+        for (SinkSetting setting : settings) {
             String bounds = setting.min().isEmpty() ? "" : " (" + setting.min() + " to " + setting.max() + ")";
             String name = setting.kind() == SinkSetting.Kind.ENTRIES ? setting.name() + ".<name>" : setting.name();
             table.append("| `")

@@ -4,20 +4,11 @@ package io.smqtt.sink.kafka;
 import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.thread.AnyThread;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +22,6 @@ final class ClusterClients implements KafkaClients {
     private static final int MOST_IN_FLIGHT = 5; // the most with which an idempotent producer keeps the order
     private static final long LONGEST_REQUEST_MILLIS = 30_000;
     private static final long SHORTEST_DELIVERY_MILLIS = 20;
-    private static final Duration PROBE_CLOSE = Duration.ofMillis(100);
 
     private final SinkContext context;
     private final KafkaConnection connection;
@@ -81,26 +71,6 @@ final class ClusterClients implements KafkaClients {
     @Override
     public void probe(@Nullable String topic) {
         int millis = Math.toIntExact(context.config().timeout().toMillis());
-        Map<String, Object> properties = new HashMap<>(connection.properties());
-        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
-        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
-        Admin admin = KafkaThread.withOwnClasses(() -> Admin.create(properties));
-        try {
-            if (topic == null) {
-                admin.describeCluster().nodes().get(millis, TimeUnit.MILLISECONDS);
-            } else {
-                admin.describeTopics(List.of(topic)).allTopicNames().get(millis, TimeUnit.MILLISECONDS);
-            }
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof UnknownTopicOrPartitionException
-                    ? new UnknownTopicOrPartitionException("the cluster has no topic " + topic)
-                    : e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
-        } catch (TimeoutException e) {
-            throw new org.apache.kafka.common.errors.TimeoutException("no answer within " + millis + " ms");
-        } catch (InterruptedException e) {
-            throw new InterruptException(e); // sets the flag again
-        } finally {
-            admin.close(PROBE_CLOSE);
-        }
+        ClusterProbe.ask(connection, topic == null ? List.of() : List.of(topic), millis);
     }
 }

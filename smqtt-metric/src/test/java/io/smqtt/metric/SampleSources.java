@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.smqtt.spi.SourceStatus;
+import io.smqtt.spi.Sources;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** One source, {@code orders}, that fails. */
+final class SampleSources implements Sources {
+
+    @Override
+    public List<SourceStatus> status() {
+        return List.of(
+                new SourceStatus("orders", "http", SourceStatus.State.FAILING, "Failed to bind", 10, 1, 2, 3, 4, 5));
+    }
+
+    @Override
+    public boolean operate(String name, Operation operation) {
+        return false;
+    }
+
+    @Override
+    public Mono<String> probe(String name) {
+        return Mono.empty();
+    }
+}

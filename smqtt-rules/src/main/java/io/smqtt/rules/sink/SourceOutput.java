@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.sink;
+
+import io.smqtt.thread.AnyThread;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Where a source puts what arrives. */
+@AnyThread
+public interface SourceOutput {
+
+    /** The column that is the payload of the message by default: a text or bytes. */
+    String PAYLOAD = "payload";
+
+    /**
+     * Publishes what has arrived. Messages of one topic keep the order of the subscriptions that one thread makes.
+     *
+     * @param columns what has arrived, by name, for the placeholders of the topic and the payload; has {@link #PAYLOAD}
+     * @return true when the message is as safe as an acknowledged one of a client; false if it can never be published, because its topic is not
+     *     valid. In both cases the source acknowledges it where it came from. Fails if the broker could not keep it: it is not acknowledged.
+     *     Nothing happens before subscription. Cancelling ends the waiting, not the publishing
+     */
+    Mono<Boolean> publish(Map<String, @Nullable Object> columns);
+
+    /**
+     * Whether the source is to take nothing more for the moment. What it has taken already may be published.
+     *
+     * @return true while as much is in flight as may be, or the queues of the broker are nearly full
+     */
+    boolean isPaused();
+
+    /**
+     * Counts and logs something that was turned away before it became a message, because of a limit or because its sender may not send. It is not
+     * acknowledged.
+     *
+     * @param reason a sentence for operators, one of a few
+     */
+    void rejected(String reason);
+
+    /**
+     * Tells operators that the source is not reached, though its run goes on.
+     *
+     * @param reason a sentence for operators, without secrets
+     */
+    void failing(String reason);
+
+    /** Tells operators that the source is reached. */
+    void working();
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.source;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.rules.sink.SourceFactory;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+
+/** Finds the types of sources that are present: those of this module and those of extensions. */
+final class SourceTypes {
+
+    private SourceTypes() {}
+
+    /**
+     * Finds all types. Blocks.
+     *
+     * @return factories by type
+     * @throws ConfigurationException if an extension cannot be loaded
+     */
+    static Map<String, SourceFactory> find() {
+        Map<String, SourceFactory> types = new TreeMap<>();
+        ClassLoader own = SourceTypes.class.getClassLoader();
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        try {
+            ServiceLoader.load(SourceFactory.class, context == null ? own : context)
+                    .forEach(factory -> types.putIfAbsent(factory.type(), factory));
+            ServiceLoader.load(SourceFactory.class, own).forEach(factory -> types.putIfAbsent(factory.type(), factory));
+        } catch (ServiceConfigurationError | LinkageError e) {
+            throw new ConfigurationException(
+                    "sources", "an extension cannot be loaded, it may be for another version: " + e.getMessage());
+        }
+        return types;
+    }
+}

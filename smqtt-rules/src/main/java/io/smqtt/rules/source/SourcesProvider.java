@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.source;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.ModuleProvider;
+import io.smqtt.config.BrokerConfig;
+import java.util.function.Consumer;
+
+/** Adds the sources of {@code sources} to a broker. */
+public final class SourcesProvider implements ModuleProvider {
+
+    /** Creates the provider, for {@link java.util.ServiceLoader}. */
+    public SourcesProvider() {}
+
+    @Override
+    public String name() {
+        return "smqtt-rules";
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.HOST;
+    }
+
+    @Override
+    public boolean isWanted(BrokerConfig config) {
+        return !config.sources().isEmpty();
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config) {
+        SourcesModule module = SourcesModule.of(config);
+        return builder -> builder.module(module);
+    }
+
+    @Override
+    public void check(BrokerConfig config) {
+        SourcesModule.of(config).close();
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules.source.http;
+
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import io.smqtt.rules.sink.SinkException;
+import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.rules.sink.Source;
+import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.thread.AnyThread;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.resources.LoopResources;
+
+/** A listener for HTTP, on a thread of its own beside those of the broker's clients. */
+@AnyThread
+final class HttpSource implements Source {
+
+    private static final Duration CLOSE = Duration.ofSeconds(3);
+    private static final Duration LAST_ANSWERS = Duration.ofMillis(500);
+
+    private final SourceContext context;
+    private final SinkSettings settings;
+    private final @Nullable String token;
+    private final @Nullable SignatureCheck signature;
+    private final @Nullable SslContext tls;
+    private @Nullable LoopResources loop; // guarded by this
+    private boolean closed; // guarded by this
+    private volatile int port;
+    private volatile boolean listening;
+
+    HttpSource(SourceContext context) {
+        this.context = context;
+        this.settings = context.settings();
+        this.token = settings.secret(HttpSourceFactory.TOKEN);
+        String secret = settings.secret(HttpSourceFactory.SIGNATURE);
+        this.signature = secret == null ? null : new SignatureCheck(secret, () -> System.currentTimeMillis() / 1_000);
+        this.tls = tls();
+        if (token == null && secret == null && !isLoopback(settings.text(HttpSourceFactory.HOST))) {
+            throw settings.problem(
+                    HttpSourceFactory.HOST,
+                    "needs token-file or signature-secret-file, so that not everybody can send, or must be 127.0.0.1");
+        }
+        if (settings.bytes(HttpSourceFactory.MAX_MEMORY) < settings.bytes(HttpSourceFactory.MAX_BODY)) {
+            throw settings.problem(HttpSourceFactory.MAX_MEMORY, "must not be less than max-body");
+        }
+        if (!settings.text(HttpSourceFactory.PATH).startsWith("/")) {
+            throw settings.problem(HttpSourceFactory.PATH, "must begin with a slash");
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        return host.startsWith("127.") || host.equals("::1") || host.equals("localhost");
+    }
+
+    private @Nullable SslContext tls() {
+        Path certificate = settings.file(HttpSourceFactory.CERTIFICATE);
+        Path key = settings.file(HttpSourceFactory.PRIVATE_KEY);
+        if ((certificate == null) != (key == null)) {
+            throw settings.problem(HttpSourceFactory.CERTIFICATE, "and private-key must be set together");
+        }
+        if (certificate == null || key == null) {
+            return null;
+        }
+        try {
+            return SslContextBuilder.forServer(certificate.toFile(), key.toFile())
+                    .build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw settings.problem(
+                    HttpSourceFactory.CERTIFICATE, "and private-key are no pair in PEM that can be read");
+        }
+    }
+
+    /** The port that is bound; 0 before the first run. */
+    int port() {
+        return port;
+    }
+
+    @Override
+    public Mono<Void> run(SourceOutput out) {
+        return Mono.defer(() -> {
+            ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+            HttpRequests requests = new HttpRequests(context, token, signature, out);
+            return Mono.usingWhen(
+                    server(requests, connections, out).bind().doOnNext(bound -> {
+                        port = bound.port();
+                        listening = true;
+                        out.working();
+                    }),
+                    DisposableServer::onDispose,
+                    bound -> end(bound, requests, connections),
+                    (bound, error) -> end(bound, requests, connections),
+                    bound -> end(bound, requests, connections));
+        });
+    }
+
+    private synchronized LoopResources loop() {
+        if (closed) {
+            throw new SinkException("the source is closed", true);
+        }
+        LoopResources present = loop;
+        if (present == null) {
+            present = LoopResources.create("smqtt-source-" + context.name(), 1, true);
+            loop = present;
+        }
+        return present;
+    }
+
+    @Override
+    public Mono<Void> check() {
+        return Mono.defer(() ->
+                listening ? Mono.empty() : Mono.error(new SinkException("it does not listen on this node", true)));
+    }
+
+    private HttpServer server(HttpRequests requests, ChannelGroup connections, SourceOutput out) {
+        AtomicInteger open = new AtomicInteger();
+        long most = settings.number(HttpSourceFactory.MAX_CONNECTIONS);
+        HttpServer server = HttpServer.create()
+                .host(settings.text(HttpSourceFactory.HOST))
+                .port(Math.toIntExact(settings.number(HttpSourceFactory.PORT)))
+                .runOn(loop(), true)
+                .channelGroup(connections)
+                .idleTimeout(settings.duration(HttpSourceFactory.TIMEOUT))
+                .doOnConnection(connection -> limit(connection, open, most, out))
+                .handle(requests::handle);
+        SslContext secured = tls;
+        return secured == null ? server : server.secure(spec -> spec.sslContext(secured));
+    }
+
+    private static void limit(Connection connection, AtomicInteger open, long most, SourceOutput out) {
+        connection.onDispose(open::decrementAndGet);
+        if (open.incrementAndGet() > most) {
+            out.rejected("a connection beyond max-connections");
+            connection.dispose();
+        }
+    }
+
+    /** Ends a run: no further request is taken, and those that were taken get their answers if these come soon. */
+    private Mono<Void> end(DisposableServer bound, HttpRequests requests, ChannelGroup connections) {
+        return Mono.defer(() -> {
+            listening = false;
+            requests.end();
+            bound.dispose();
+            return (requests.open() == 0 ? Mono.empty() : Mono.delay(LAST_ANSWERS))
+                    .then(Mono.fromRunnable(connections::close));
+        });
+    }
+
+    @Override
+    public void close() {
+        LoopResources present;
+        synchronized (this) {
+            closed = true;
+            present = loop;
+            loop = null;
+        }
+        if (present != null) {
+            present.disposeLater(Duration.ZERO, CLOSE).block(CLOSE);
+        }
+    }
+}

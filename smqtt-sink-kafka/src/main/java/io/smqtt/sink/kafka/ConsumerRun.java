@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.sink.kafka;
+
+import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread of a consumer: polls, publishes, and commits what the broker has, up to the first record of each partition that it does not have yet.
+ * While the source is paused the consumer polls without fetching, so that it stays in its group.
+ */
+final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConsumerRun.class);
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration PAUSE = Duration.ofMillis(5);
+    private static final Duration CLOSE = Duration.ofSeconds(2);
+    private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long REACHED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The broker has a record, or could not keep it. */
+    private record Answer(
+            TopicPartition partition, long offset, @Nullable Throwable error) {}
+
+    private final SourceContext context;
+    private final List<String> topics;
+    private final Supplier<Consumer<byte[], byte[]>> consumers;
+    private final SourceOutput out;
+    private final java.util.function.Consumer<@Nullable Throwable> outcome;
+    private final int most;
+    private final int atOnce;
+    private final long commitNanos;
+    private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+    private volatile @Nullable Thread thread;
+    private volatile boolean ended;
+    private volatile boolean over;
+    private volatile @Nullable Consumer<byte[], byte[]> consumer;
+
+    // on the thread
+    private final PublishedOffsets offsets = new PublishedOffsets();
+    private long committedNanos;
+    private long reachedNanos;
+    private boolean committing;
+    private @Nullable KafkaException failure;
+
+    ConsumerRun(
+            SourceContext context,
+            List<String> topics,
+            Supplier<Consumer<byte[], byte[]>> consumers,
+            SourceOutput out,
+            java.util.function.Consumer<@Nullable Throwable> outcome) {
+        this.context = context;
+        this.topics = topics;
+        this.consumers = consumers;
+        this.out = out;
+        this.outcome = outcome;
+        this.most = context.config().inflight();
+        this.atOnce = KafkaSource.atOnce(context);
+        this.commitNanos =
+                context.settings().duration(KafkaSourceFactory.COMMIT).toNanos();
+    }
+
+    // --- any thread
+
+    @AnyThread
+    void start(String name) {
+        Thread made = new Thread(this, name);
+        made.setDaemon(true);
+        made.setContextClassLoader(KafkaProducer.class.getClassLoader());
+        thread = made;
+        made.start();
+    }
+
+    /** Ends the run soon. */
+    @AnyThread
+    void end() {
+        ended = true;
+        Consumer<byte[], byte[]> present = consumer;
+        if (present != null && !over) {
+            present.wakeup();
+        }
+    }
+
+    @AnyThread
+    boolean isOver() {
+        return over;
+    }
+
+    @AnyThread
+    void await(int millis) {
+        Thread running = thread;
+        try {
+            if (running != null) {
+                running.join(millis);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // --- on the thread
+
+    @Override
+    public void run() {
+        Throwable error = null;
+        try {
+            Consumer<byte[], byte[]> made = consumers.get();
+            consumer = made;
+            try {
+                reachedNanos = System.nanoTime(); // some time for the first connection
+                made.subscribe(topics, this);
+                while (!ended) {
+                    pass(made);
+                }
+            } catch (WakeupException e) {
+                LOG.debug("source {}: its consumer was woken up to end", context.name());
+            } finally {
+                finish(made);
+            }
+        } catch (RuntimeException e) {
+            error = e instanceof KafkaException && e.getCause() != null ? e.getCause() : e;
+        } catch (Error e) {
+            error = e; // such as a class that is missing, or no memory
+        }
+        over = true;
+        outcome.accept(error);
+    }
+
+    private void pass(Consumer<byte[], byte[]> from) {
+        boolean paused = offsets.open() + atOnce > most || out.isPaused();
+        if (paused) {
+            from.pause(from.assignment());
+        } else {
+            from.resume(from.paused());
+        }
+        for (ConsumerRecord<byte[], byte[]> record : from.poll(paused ? PAUSE : POLL)) {
+            publish(record);
+        }
+        settle();
+        commit(from);
+        if (failure != null) {
+            throw failure;
+        }
+        report(from);
+    }
+
+    private void publish(ConsumerRecord<byte[], byte[]> record) {
+        TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+        long offset = record.offset();
+        offsets.taken(partition, offset);
+        out.publish(RecordColumns.of(record))
+                .subscribe(
+                        published -> answers.add(new Answer(partition, offset, null)),
+                        error -> answers.add(new Answer(partition, offset, error)));
+    }
+
+    /** Takes the answers. A message that the broker could not keep is read again by the next run. */
+    private void settle() {
+        for (Answer answer = answers.poll(); answer != null; answer = answers.poll()) {
+            if (answer.error() == null) {
+                offsets.published(answer.partition(), answer.offset());
+            } else if (failure == null) {
+                failure = new KafkaException("the broker could not keep a message", answer.error());
+            }
+        }
+    }
+
+    private void commit(Consumer<byte[], byte[]> to) {
+        long now = System.nanoTime();
+        if (committing || now - committedNanos < commitNanos || !offsets.isChanged()) {
+            return;
+        }
+        committing = true;
+        committedNanos = now;
+        to.commitAsync(offsets.take(), (committed, error) -> {
+            committing = false;
+            if (error != null) {
+                offsets.changed(); // with the next one
+                notCommitted(error);
+            }
+        });
+    }
+
+    /** Ends the run if the next attempt would fail, too. A consumer that has lost its partitions gets some again. */
+    private void notCommitted(Exception error) {
+        boolean passes = error instanceof RetriableException
+                || error instanceof CommitFailedException
+                || error instanceof RebalanceInProgressException
+                || error instanceof WakeupException;
+        if (passes) {
+            LOG.debug("source {}: offsets are not committed", context.name(), error);
+        } else if (failure == null) {
+            failure = new KafkaException("offsets cannot be committed: " + error.getMessage());
+        }
+    }
+
+    /** A consumer without a connection does not fail; it waits. */
+    private void report(Consumer<byte[], byte[]> of) {
+        long now = System.nanoTime();
+        if (now - reachedNanos < REACHED_NANOS) {
+            return;
+        }
+        if (connections(of) > 0) {
+            reachedNanos = now;
+            out.working();
+        } else {
+            out.failing("no broker of Kafka is connected");
+        }
+    }
+
+    private static double connections(Consumer<byte[], byte[]> of) {
+        return of.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals("connection-count"))
+                .mapToDouble(
+                        metric -> metric.getValue().metricValue() instanceof Number number ? number.doubleValue() : 0)
+                .max()
+                .orElse(1);
+    }
+
+    /** Waits a moment for the messages in flight, and commits. */
+    private void finish(Consumer<byte[], byte[]> of) {
+        try {
+            awaitAnswers();
+            Map<TopicPartition, OffsetAndMetadata> last = offsets.take();
+            if (!last.isEmpty()) {
+                commitNow(of, last);
+            }
+        } catch (KafkaException e) {
+            LOG.debug("source {}: the last offsets are not committed", context.name(), e);
+        } finally {
+            of.close(CloseOptions.timeout(CLOSE));
+        }
+    }
+
+    /** A wake-up that came after the last poll is not for this. */
+    private static void commitNow(Consumer<byte[], byte[]> to, Map<TopicPartition, OffsetAndMetadata> last) {
+        try {
+            to.commitSync(last, CLOSE);
+        } catch (WakeupException e) {
+            to.commitSync(last, CLOSE);
+        }
+    }
+
+    private void awaitAnswers() {
+        long until = System.nanoTime() + LAST_ANSWERS_NANOS;
+        while (offsets.open() > 0 && failure == null && System.nanoTime() - until < 0) {
+            settle();
+            LockSupport.parkNanos(PAUSE.toNanos());
+        }
+        settle();
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        LOG.info("source {}: reads {}", context.name(), partitions);
+    }
+
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        Consumer<byte[], byte[]> present = consumer;
+        if (present != null) {
+            try {
+                awaitAnswers();
+                Map<TopicPartition, OffsetAndMetadata> last = offsets.take();
+                offsets.changed(); // those of other partitions come with the next commit
+                last.keySet().retainAll(partitions);
+                if (!last.isEmpty()) {
+                    commitNow(present, last);
+                }
+            } catch (KafkaException e) {
+                LOG.debug("source {}: offsets of partitions that it loses are not committed", context.name(), e);
+            }
+        }
+        offsets.forget(partitions);
+    }
+
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+        offsets.forget(partitions);
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.sink.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.SourceConfig;
+import io.smqtt.rules.sink.SinkPage;
+import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceOutput;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetCommitCallback;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+class KafkaSourceTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final TopicPartition PARTITION = new TopicPartition("orders", 0);
+
+    private final AtomicReference<Exception> refusal = new AtomicReference<>();
+    private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>("earliest") {
+        @Override
+        public synchronized void commitAsync(
+                Map<TopicPartition, OffsetAndMetadata> offsets, OffsetCommitCallback callback) {
+            if (refusal.get() == null || callback == null) {
+                super.commitAsync(offsets, callback);
+            } else {
+                callback.onComplete(offsets, refusal.get());
+            }
+        }
+    };
+    private final Output output = new Output();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final AtomicReference<RuntimeException> probe = new AtomicReference<>();
+    private final KafkaSource source = new KafkaSource(context(4), () -> consumer, this::probe);
+    private @Nullable Disposable run;
+
+    /** Keeps what arrives, and answers when a test says so. */
+    private static final class Output implements SourceOutput {
+
+        final List<Map<String, Object>> arrived = new CopyOnWriteArrayList<>();
+        final List<Sinks.One<Boolean>> answers = new CopyOnWriteArrayList<>();
+        volatile boolean paused;
+
+        @Override
+        public Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
+            return Mono.defer(() -> {
+                Sinks.One<Boolean> answer = Sinks.one();
+                answers.add(answer);
+                arrived.add(columns);
+                return answer.asMono();
+            });
+        }
+
+        @Override
+        public boolean isPaused() {
+            return paused;
+        }
+
+        @Override
+        public void rejected(String reason) {}
+
+        @Override
+        public void failing(String reason) {}
+
+        @Override
+        public void working() {}
+    }
+
+    private static SourceContext context(int inflight) {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        for (String[] pair : new String[][] {
+            {"bootstrap-servers", "127.0.0.1:9092"},
+            {"topics", "orders"},
+            {"group-id", "smqtt"},
+            {"commit-interval", "1ms"}
+        }) {
+            values.put(pair[0], new ConfigValue(pair[1], "test", Path.of("")));
+        }
+        return new SourceContext(
+                "s",
+                SourceConfig.builder("kafka", "t").inflight(inflight).build(),
+                SinkSettings.of("sources.s.", new KafkaSourceFactory().settings(), values));
+    }
+
+    private void probe() {
+        if (probe.get() != null) {
+            throw probe.get();
+        }
+    }
+
+    private void begin() {
+        consumer.updateBeginningOffsets(Map.of(PARTITION, 0L));
+        consumer.schedulePollTask(() -> consumer.rebalance(List.of(PARTITION)));
+        run = source.run(output).subscribe(nothing -> {}, failure::set);
+        await().atMost(PATIENCE).until(() -> consumer.assignment().contains(PARTITION));
+    }
+
+    @AfterEach
+    void end() {
+        if (run != null) {
+            run.dispose();
+        }
+        source.close();
+    }
+
+    private void add(long offset) {
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>(
+                "orders",
+                0,
+                offset,
+                ("k" + offset).getBytes(StandardCharsets.UTF_8),
+                ("v" + offset).getBytes(StandardCharsets.UTF_8))));
+    }
+
+    private long committed() {
+        OffsetAndMetadata offset = consumer.committed(Set.of(PARTITION)).get(PARTITION);
+        return offset == null ? -1 : offset.offset();
+    }
+
+    @Test
+    void anOffsetIsCommittedWhenTheBrokerHasTheMessage() {
+        begin();
+        add(0);
+        add(1);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 2);
+        assertThat(output.arrived.get(1))
+                .containsEntry("payload", "v1")
+                .containsEntry("key", "k1")
+                .containsEntry("topic", "orders")
+                .containsEntry("partition", 0L)
+                .containsEntry("offset", 1L);
+
+        output.answers.get(1).tryEmitValue(true);
+        add(2);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 3);
+        assertThat(committed()).isEqualTo(-1);
+        output.answers.get(0).tryEmitValue(true);
+        await().atMost(PATIENCE).until(() -> committed() == 2);
+        output.answers.get(2).tryEmitValue(false); // refused: it is not read again
+        await().atMost(PATIENCE).until(() -> committed() == 3);
+    }
+
+    @Test
+    void nothingIsFetchedWhileTheSourceIsPaused() {
+        begin();
+        for (int i = 0; i < 3; i++) {
+            add(i); // of at most four in flight, two at a time
+        }
+        await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
+        assertThat(output.arrived).hasSizeBetween(3, 4);
+        output.answers.forEach(answer -> answer.tryEmitValue(true));
+        await().atMost(PATIENCE).until(() -> consumer.paused().isEmpty());
+
+        output.paused = true;
+        await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
+        output.paused = false;
+        await().atMost(PATIENCE).until(() -> consumer.paused().isEmpty());
+    }
+
+    @Test
+    void aMessageThatTheBrokerCouldNotKeepEndsTheRunAndIsNotCommitted() {
+        begin();
+        add(0);
+        add(1);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 2);
+        output.answers.get(1).tryEmitValue(true);
+        output.answers.get(0).tryEmitError(new IllegalStateException("disk full"));
+
+        await().atMost(PATIENCE).until(() -> failure.get() != null);
+        assertThat(failure.get()).hasMessage("disk full");
+        assertThat(consumer.closed()).isTrue();
+    }
+
+    @Test
+    void anErrorOfTheClusterEndsTheRun() {
+        begin();
+        consumer.schedulePollTask(() -> consumer.setPollException(new GroupAuthorizationException("smqtt")));
+
+        await().atMost(PATIENCE).until(() -> failure.get() != null);
+        assertThat(failure.get()).isInstanceOf(GroupAuthorizationException.class);
+        assertThat(consumer.closed()).isTrue();
+    }
+
+    @Test
+    void offsetsThatCannotBeCommittedEndTheRun() {
+        begin();
+        refusal.set(new RebalanceInProgressException("soon"));
+        add(0);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 1);
+        output.answers.get(0).tryEmitValue(true);
+        add(1);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 2);
+        assertThat(failure.get()).isNull();
+
+        refusal.set(new TopicAuthorizationException("orders"));
+        await().atMost(PATIENCE).until(() -> failure.get() != null);
+        assertThat(failure.get()).hasMessageContaining("offsets cannot be committed: ");
+    }
+
+    @Test
+    void aProbeAsksForTheTopics() {
+        source.check().block(PATIENCE);
+        probe.set(new UnknownTopicOrPartitionException("the cluster has no topic orders"));
+        assertThatThrownBy(() -> source.check().block(PATIENCE)).hasMessage("the cluster has no topic orders");
+    }
+
+    @Test
+    void atTheEndWhatIsOnItsWayIsWaitedFor() {
+        begin();
+        add(0);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 1);
+        run.dispose();
+        output.answers.get(0).tryEmitValue(true);
+
+        source.close();
+
+        assertThat(consumer.closed()).isTrue();
+        assertThat(failure.get()).isNull();
+    }
+
+    @Test
+    void theConsumerCommitsNothingByItself() {
+        SourceContext context = context(100);
+        Map<String, Object> properties = KafkaSource.properties(context, new KafkaConnection(context.settings(), "c"));
+        properties.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+        properties.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+        ConsumerConfig config = new ConsumerConfig(properties);
+
+        assertThat(config.getBoolean("enable.auto.commit")).isFalse();
+        assertThat(config.getInt("max.poll.records")).isEqualTo(50);
+        assertThat(config.getString("group.id")).isEqualTo("smqtt");
+        assertThat(config.getString("auto.offset.reset")).isEqualTo("earliest");
+    }
+
+    @Test
+    void pageHasTheKeys() throws IOException {
+        SinkPage.assertHasKeys("source kafka", new KafkaSourceFactory().settings());
+    }
+}
