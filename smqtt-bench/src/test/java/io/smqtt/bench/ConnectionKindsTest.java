@@ -141,7 +141,7 @@ class ConnectionKindsTest {
 
     @Test
     void webSocketOverTlsCarriesTheSameLoadWithAndWithoutClientCertificate() {
-        String big = LOAD + "-s 100000 --ws " + trust();
+        String big = "scenario symmetric --pubs 2 -L 30 --duration 30s --max-loss 0 -s 100000 --ws " + trust();
         assertThat(run(big, "wss")).as(err()).isZero();
         awaitClients(4);
         assertThat(clients).allMatch(client -> client.listener().equals("wss"));

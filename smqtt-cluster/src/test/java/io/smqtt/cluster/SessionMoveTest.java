@@ -27,6 +27,10 @@ class SessionMoveTest {
     private static final Faults UNNOTICED =
             new Faults(Duration.ofNanos(500_000), Duration.ofNanos(500_000), true, 0, 0, Duration.ofDays(1_000));
 
+    /** Far away: a request and its answer take 10 ms. */
+    private static final Faults FAR =
+            new Faults(Duration.ofMillis(5), Duration.ofMillis(5), true, 0, 0, Duration.ofDays(1_000));
+
     private static final Faults AT_ONCE =
             new Faults(Duration.ofNanos(500_000), Duration.ofNanos(500_000), true, 0, 0, Duration.ZERO);
 
@@ -294,7 +298,7 @@ class SessionMoveTest {
         SimulatedNode to = new SimulatedNode(slow, theirs, "b", 1, settings);
         new SimulatedNode(slow, theirs, "c", 1, settings);
         slow.run(Duration.ofSeconds(5));
-        theirs.faults(UNNOTICED);
+        theirs.faults(FAR);
         String clientId = decidedBy("b");
         from.clients().open(clientId);
         from.clients().somethingComesAllTheTime();

@@ -393,7 +393,7 @@ class WillTest {
     @Tag("slow")
     @Test
     void eachWillThatIsDueIsPublishedOnce() {
-        RandomHistory.runEach(200, History::new);
+        RandomHistory.runEach(80, History::new);
     }
 
     /** Clients with wills on nodes that crash and come back, over a network that loses and doubles. */
