@@ -194,6 +194,16 @@ class ConfigSchemaTest {
             values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
             values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
         }
+        if (name.startsWith("sources.")) {
+            values.put("sources.tcp.type", new ConfigValue("http", "needed", BASE));
+            values.put("sources.tcp.topic", new ConfigValue("a", "needed", BASE));
+        }
+        if (name.equals("sources.tcp.min-delay")) { // not more than the other one
+            values.put("sources.tcp.max-delay", new ConfigValue("1d", "needed", BASE));
+        }
+        if (name.equals("sources.tcp.max-delay")) {
+            values.put("sources.tcp.min-delay", new ConfigValue("1ms", "needed", BASE));
+        }
         if (name.startsWith("rules.") && !name.endsWith(".sql")) {
             values.put("rules.tcp.sql", new ConfigValue("SELECT * FROM \"a\"", "needed", BASE));
         }
