@@ -28,7 +28,7 @@ class BridgeRoutesTest {
     private static final String FAR = """
             {"answer":{"rows":[{"name":"cloud","status":"%s","server":"cloud:1883",
             "since":"2026-11-23T16:20:05Z","status_reason":"Connection refused",
-            "metrics":{"sent":10,"received":20,"resent":30,"queuing":40,"dropped":50}}]}}""";
+            "metrics":{"sent":10,"received":20,"resent":30,"queuing":40,"dropped":50,"refused":60}}]}}""";
 
     @TempDir
     Path directory;
@@ -42,8 +42,8 @@ class BridgeRoutesTest {
         public List<BridgeStatus> status() {
             return List.of(
                     new BridgeStatus(
-                            "cloud", State.CONNECTED, "cloud:1883", Instant.EPOCH, null, 4, 1, 2, 3, 5, 1_500_000),
-                    new BridgeStatus("other", State.STOPPED, "", Instant.EPOCH, null, 0, 0, 0, 0, 0, 0));
+                            "cloud", State.CONNECTED, "cloud:1883", Instant.EPOCH, null, 4, 1, 2, 3, 5, 6, 1_500_000),
+                    new BridgeStatus("other", State.STOPPED, "", Instant.EPOCH, null, 0, 0, 0, 0, 0, 0, 0));
         }
 
         @Override
@@ -82,7 +82,7 @@ class BridgeRoutesTest {
             assertThat(node.get("/bridges/mqtt:cloud").json()).isEqualTo(cloud);
             assertThat(cloud.path("status").asText()).isEqualTo("connected");
             assertThat(cloud.path("metrics").toString())
-                    .isEqualTo("{\"sent\":1,\"received\":2,\"resent\":3,\"queuing\":4,\"dropped\":5}");
+                    .isEqualTo("{\"sent\":1,\"received\":2,\"resent\":3,\"queuing\":4,\"dropped\":5,\"refused\":6}");
             JsonNode here = cloud.path("node_status").path(0);
             assertThat(here.path("server").asText()).isEqualTo("cloud:1883");
             assertThat(here.path("since").asText()).isEqualTo("1970-01-01T00:00:00Z");

@@ -9,6 +9,7 @@ import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.session.DeliveryPause;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionContents;
@@ -226,6 +227,7 @@ final class Bridge {
                 counts.receivedCount(),
                 counts.resent(),
                 counts.notSentCount() + (session == null ? 0 : new SessionContents(session).dropped()),
+                counts.refusedCount(),
                 counts.rttNanos());
     }
 
@@ -437,6 +439,18 @@ final class Bridge {
         return session == null ? new int[0] : new SessionContents(session).spareIdentifiers(count);
     }
 
+    /** The means of pausing the session, while it is connected on the present event loop; else null. */
+    @OnEventLoop
+    @Nullable
+    DeliveryPause deliveryPause() {
+        Session session = core.sessions().find(sessionId());
+        return session != null
+                        && session.isOnline()
+                        && session.owner().executor().inEventLoop()
+                ? new DeliveryPause(session)
+                : null;
+    }
+
     /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
     @OnEventLoop
     void forgetReceived() {
@@ -530,9 +544,20 @@ final class Bridge {
         }
     }
 
+    /** Logs that the other broker refuses messages for the time being, once a minute. */
+    void logQuota(String other, long millis) {
+        if (drops.allows("bridge " + name + " quota")) {
+            LOG.warn(
+                    "bridge {}: {} refuses a message with reason 0x97 (quota exceeded); it is sent again in {} ms, and others wait",
+                    name,
+                    other,
+                    millis);
+        }
+    }
+
     /** Logs that the other broker answers a message with an error, once a minute. */
     void logRefused(String other, int reason) {
-        if (drops.allows("bridge " + name + ": " + DropCause.REFUSED)) {
+        if (drops.allows("bridge " + name + " refused")) {
             LOG.warn(
                     "bridge {}: {} refuses a message with reason {}; it is not sent again",
                     name,

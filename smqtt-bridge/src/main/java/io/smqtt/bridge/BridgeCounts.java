@@ -13,6 +13,7 @@ final class BridgeCounts {
     private final LongAdder sent = new LongAdder();
     private final LongAdder received = new LongAdder();
     private final LongAdder resent = new LongAdder();
+    private final LongAdder refused = new LongAdder();
     private final AtomicLongArray notSent = new AtomicLongArray(DropCause.values().length);
     private final AtomicLongArray notTaken = new AtomicLongArray(DropCause.values().length);
     private volatile long rttNanos;
@@ -27,7 +28,12 @@ final class BridgeCounts {
         received.increment();
     }
 
-    /** Counts a message that the other broker does not get: one that is not sent, or one that it refuses, which counts as sent, too. */
+    /** Counts a message that was sent, and that the other broker has refused for good. */
+    void refused() {
+        refused.increment();
+    }
+
+    /** Counts a message that is not sent to the other broker. */
     void notSent(DropCause cause) {
         notSent.incrementAndGet(cause.ordinal());
     }
@@ -50,11 +56,15 @@ final class BridgeCounts {
         return resent.sum();
     }
 
+    long refusedCount() {
+        return refused.sum();
+    }
+
     long receivedCount() {
         return received.sum();
     }
 
-    /** Messages that the other broker did not get, for a cause. */
+    /** Messages that were not sent to the other broker, for a cause. */
     long notSentCount(DropCause cause) {
         return notSent.get(cause.ordinal());
     }
@@ -64,7 +74,7 @@ final class BridgeCounts {
         return notTaken.get(cause.ordinal());
     }
 
-    /** Messages that the other broker did not get, for all causes. */
+    /** Messages that were not sent to the other broker, for all causes. */
     long notSentCount() {
         long sum = 0;
         for (DropCause cause : DropCause.values()) {

@@ -229,7 +229,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         switch (type) {
             case Packets.PUBLISH -> between.arrived(context, packet, passed);
             case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP ->
-                between.acknowledged(packet, passed);
+                between.acknowledged(context, packet, passed);
             case Packets.SUBACK -> subscriptions.subscribed(packet);
             case Packets.UNSUBACK -> {
                 subscriptions.unsubscribed(packet);
@@ -257,10 +257,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 bridge.withoutBridgeBit(address.text());
                 atOnce = true;
             } else if (stateTopic != null && answer.refusesWill()) {
-                bridge.withoutRemoteState(address.text(), answer.refusal());
+                bridge.withoutRemoteState(address.text(), answer.refusal(v5));
                 atOnce = true;
             }
-            close(context, answer.refusal());
+            close(context, answer.refusal(v5));
             return;
         }
         if (answer.sessionPresent() && (config.cleanStart() || reset)) { // [MQTT-3.2.2-2]

@@ -26,6 +26,7 @@ final class Crossing {
     private final @Nullable HopCheck leavingHops;
     private final @Nullable HopCheck arrivingHops;
     private final BridgeCounts counts;
+    private final QuotaRetry quota;
 
     /**
      * Creates the state of one connection.
@@ -38,6 +39,7 @@ final class Crossing {
         this.address = address;
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
+        this.quota = new QuotaRetry(bridge, address);
         this.lowered = new LoweredQos(remote.maximumQos());
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
@@ -124,14 +126,20 @@ final class Crossing {
     }
 
     /** An acknowledgement of the other broker. */
-    void acknowledged(ByteBuf packet, ByteBuf passed) {
+    void acknowledged(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
         int type = Packets.type(packet);
         Packets.body(packet);
         int id = packet.readUnsignedShort();
         int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
-        if (reason >= 0x80 && (type == Packets.PUBACK || type == Packets.PUBREC)) { // it counts as delivered
-            counts.notSent(DropCause.REFUSED);
-            bridge.logRefused(address, reason);
+        if (type == Packets.PUBACK || type == Packets.PUBREC) {
+            if (reason == QuotaRetry.QUOTA_EXCEEDED && quota.takes(context, id)) {
+                return; // our session keeps it in flight
+            }
+            if (reason >= 0x80) {
+                counts.refused();
+                bridge.logRefused(address, reason);
+            }
+            quota.accepted(id);
         }
         if (type != Packets.PUBACK || !lowered.acknowledged(id, reason, passed)) {
             Packets.acknowledge(passed, type, id, reason);

@@ -14,9 +14,7 @@ enum DropCause {
     /** A message of QoS 0 above the rate of the bridge. */
     RATE("it would wait for more than a second because of max-rate"),
     /** It has been at this broker before, or has passed too many bridges. */
-    LOOP("it has been here before, or has passed as many bridges as hop-limit allows"),
-    /** The other broker has answered with an error: it was sent, and is not sent again. */
-    REFUSED("the other broker refuses it");
+    LOOP("it has been here before, or has passed as many bridges as hop-limit allows");
 
     private final String text;
 

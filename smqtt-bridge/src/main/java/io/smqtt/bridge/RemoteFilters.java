@@ -21,15 +21,20 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The filters that a bridge has subscribed at other brokers, which keep them in their sessions: those that are no longer configured are
  * unsubscribed at the next connection. They are a hidden retained message, so they are stored and replicated as those are. It names the
- * client identifier and, for each address that is configured, the filters; it is written only when they change.
+ * client identifier and, for each address that is configured, the filters; it is written only when they change. Those of an address that is no
+ * longer configured are logged, and forgotten: nothing connects to it any more.
  */
 @AnyThread
 final class RemoteFilters {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteFilters.class);
     private static final String ROOT = "$smqtt/bridge-in/";
 
     /** Stands in no topic filter, client identifier or address. */
@@ -92,21 +97,39 @@ final class RemoteFilters {
         }
     }
 
+    /** Logs and removes what is subscribed at addresses that are not in the configuration. Returns whether there was anything. */
+    private boolean forgetRemoved(Map<String, Set<String>> all) {
+        Set<String> configured = bridge.config().parsedAddresses().stream()
+                .map(BridgeAddress::text)
+                .collect(Collectors.toSet());
+        return all.entrySet().removeIf(each -> {
+            boolean removed = !configured.contains(each.getKey());
+            if (removed) {
+                LOG.warn(
+                        "bridge {}: {} is not in addresses any more; the session of client {} there keeps its subscriptions until it ends: {}",
+                        bridge.name(),
+                        each.getKey(),
+                        bridge.clientId(),
+                        String.join(", ", each.getValue()));
+            }
+            return removed;
+        });
+    }
+
     @OnEventLoop
     private void write(RoutingLoop loop, String address, Set<String> filters) {
         Map<String, Set<String>> all = read();
         Set<String> kept = bridge.config().cleanStart() ? Set.of() : filters; // else it ends with the connection
-        if (all.getOrDefault(address, Set.of()).equals(kept)) {
+        boolean changed = forgetRemoved(all);
+        if (all.getOrDefault(address, Set.of()).equals(kept) && !changed) {
             return;
         }
         all.put(address, kept);
         List<String> words = new ArrayList<>(List.of(bridge.clientId()));
-        for (BridgeAddress each : bridge.config().parsedAddresses()) {
-            for (String filter : all.getOrDefault(each.text(), Set.of())) {
-                words.add(each.text());
-                words.add(filter);
-            }
-        }
+        all.forEach((at, each) -> each.forEach(filter -> {
+            words.add(at);
+            words.add(filter);
+        }));
         ApplicationMessage message = ApplicationMessage.builder(topic().value())
                 .payload(words.size() == 1 ? "" : String.join(SEPARATOR, words)) // an empty one removes it
                 .retain(true)

@@ -92,11 +92,15 @@ record RemoteLimits(
         return reason == 0x9a || reason == 0x9b || reason == 0x87 || reason == 0x90;
     }
 
-    /** The refusal in words. */
-    String refusal() {
+    /**
+     * The refusal in words.
+     *
+     * @param v5 whether the bridge has asked for MQTT 5.0
+     */
+    String refusal(boolean v5) {
         String code = String.format("0x%02x", reason);
         String word = switch (reason) {
-            case 1, 0x84 -> "unsupported protocol version";
+            case 1, 0x84 -> v5 ? "it does not speak MQTT 5.0, so set version to 3.1.1" : "unsupported protocol version";
             case 2, 0x85 -> "client identifier not valid";
             case 3, 0x88 -> "server unavailable";
             case 4, 0x86 -> "bad user name or password";

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -15,6 +16,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attempts that fail: each problem is logged in one line, and nothing that was published meanwhile is lost. */
 @Timeout(60)
@@ -67,6 +70,25 @@ class BridgeFailureTest {
             assertNothingLost(broker);
         }
         assertThat(log.with("bad user name or password (0x86): try harder")).hasSize(1);
+    }
+
+    /** In the form of either version, such as Moquette 0.17 does. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anotherVersionOfTheProtocol(boolean withProperties) {
+        try (BridgedBroker broker = start()) {
+            publish(broker);
+            for (int attempt = 0; attempt < 3; attempt++) {
+                try (RawClient bridge = remote.acceptConnect()) {
+                    PacketBytes refusal = PacketBytes.packet(0x20).u8(0).u8(withProperties ? 0x84 : 1);
+                    bridge.send(withProperties ? refusal.u8(0) : refusal);
+                    bridge.expectClosed();
+                }
+            }
+            assertNothingLost(broker);
+        }
+        assertThat(log.with("it refuses the connection: it does not speak MQTT 5.0, so set version to 3.1.1"))
+                .hasSize(1);
     }
 
     @Test

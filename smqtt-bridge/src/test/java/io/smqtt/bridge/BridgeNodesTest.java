@@ -231,6 +231,32 @@ class BridgeNodesTest {
         }
     }
 
+    /** Nothing connects to it any more, so its session there keeps what is subscribed. */
+    @Test
+    void anAddressThatIsNoLongerConfiguredIsLogged() {
+        String chosen = Election.isChosen("cloud", nodes.view("n1", 0)) ? "n1" : "n2";
+        String other = chosen.equals("n1") ? "n2" : "n1";
+        try (LoggedLines log = new LoggedLines();
+                RemoteStub old = new RemoteStub();
+                RemoteStub remote = new RemoteStub();
+                DialledBroker first =
+                        node(chosen, to(old.port(), "a/# in 1").hopLimit(0).build())) {
+            old.accept(PropertyBytes.none()).expect(MqttMessageType.SUBSCRIBE);
+            awaitState(first, State.CONNECTED);
+            try (DialledBroker second =
+                    node(other, to(remote.port(), "a/# in 1").hopLimit(0).build())) {
+                nodes.fails(chosen);
+                remote.accept(PropertyBytes.none());
+                awaitState(second, State.CONNECTED);
+                await().atMost(PATIENCE)
+                        .until(() -> !log.with(old.address() + " is not in addresses any more")
+                                .isEmpty());
+                assertThat(log.with("keeps its subscriptions until it ends: a/#"))
+                        .hasSize(1);
+            }
+        }
+    }
+
     private static RawClient acceptPresent(RemoteStub remote) {
         RawClient bridge = remote.acceptConnect();
         bridge.send(PacketBytes.packet(0x20)

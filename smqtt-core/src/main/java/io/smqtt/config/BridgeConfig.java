@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param connectTimeout maximum time of each step: the TCP connection, the handshakes of TLS and WebSocket, the answer to CONNECT
  * @param minDelay time after which the first attempt is repeated, up to a half shorter at random; it doubles with each attempt that fails
  * @param maxDelay the longest such time
+ * @param quotaTimeout how long a message that the other broker refuses with reason 0x97 (quota exceeded) is sent again, while others wait
+ *     behind it; 0 for a refusal that is final. Needs version 5
  * @param maxQueuedMessages maximum number of messages queued for the other broker
  * @param maxQueuedBytes maximum size of that queue
  * @param dropPolicy which message is dropped when that queue is full
@@ -57,6 +59,7 @@ public record BridgeConfig(
         @Setting(value = "10s", min = "100ms", max = "10m") Duration connectTimeout,
         @Setting(value = "1s", min = "10ms", max = "1h") Duration minDelay,
         @Setting(value = "30s", min = "10ms", max = "1d") Duration maxDelay,
+        @Setting(value = "1h", min = "0s", max = "30d") Duration quotaTimeout,
 
         @Setting(value = "100000", min = "1", max = "100000000")
         int maxQueuedMessages,

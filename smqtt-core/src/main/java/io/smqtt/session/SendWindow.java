@@ -33,6 +33,7 @@ final class SendWindow {
     private int outstanding;
     private long resendNext;
     private long resendEnd;
+    private boolean paused;
 
     SendWindow(OutboundFlow flow, SessionResources resources, InFlightWindow inFlight, DeliveryJournal journal) {
         this.flow = flow;
@@ -46,6 +47,7 @@ final class SendWindow {
         sink = newSink;
         check = newCheck;
         outstanding = 0;
+        paused = false;
         resendNext = inFlight.head();
         resendEnd = inFlight.tail();
     }
@@ -99,7 +101,8 @@ final class SendWindow {
      * one is placed before that.
      */
     boolean mayPlace(PacketSink current, Backlog from) {
-        return (isCaughtUp() || !from.isInMemory())
+        return !paused
+                && (isCaughtUp() || !from.isInMemory())
                 && inFlight.size() < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
                 && mayHold()
@@ -200,7 +203,7 @@ final class SendWindow {
      * standard forbids that.
      */
     void resend(PacketSink current) {
-        while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
+        while (!paused && resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
             long sequence = inFlight.from(resendNext);
             if (sequence >= resendEnd) {
                 resendNext = resendEnd;
@@ -246,6 +249,34 @@ final class SendWindow {
             outstanding--;
             endWithoutContent(current, sequence, first);
         }
+    }
+
+    /** Sends no message above QoS 0 until {@link #endPause}, or the end of the connection. Acknowledgements are processed. */
+    void beginPause() {
+        paused = true;
+    }
+
+    /** Ends {@link #beginPause}. Call {@link OutboundFlow#pump} next. */
+    void endPause() {
+        paused = false;
+    }
+
+    /**
+     * Sends a message again that was sent over this connection, because the client has refused it for the time being: its identifier is
+     * free there. During a pause, too.
+     *
+     * @return false if no message awaits an acknowledgement of its content with this identifier, or it was dropped instead
+     */
+    boolean repeat(int packetId) {
+        PacketSink current = sink;
+        long sequence = inFlight.find(packetId);
+        if (current == null || sequence < 0 || sequence >= resendNext || inFlight.message(sequence) == null) {
+            return false;
+        }
+        outstanding = Math.max(0, outstanding - 1); // it counts again
+        boolean once = inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK;
+        resendPublish(current, sequence, once ? QoS.AT_LEAST_ONCE : QoS.EXACTLY_ONCE);
+        return inFlight.holds(sequence) && inFlight.message(sequence) != null;
     }
 
     private void giveUp(PacketSink current, long sequence, boolean first, DropReason reason) {

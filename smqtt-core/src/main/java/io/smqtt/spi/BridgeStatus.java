@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param sent messages sent to it, without repetitions
  * @param received messages received from it
  * @param resent messages sent to it again because it had not acknowledged them
- * @param dropped messages for it that were dropped: the queue was full, or they expired in it
+ * @param dropped messages for it that were not sent but dropped: the queue was full, they expired in it, or the bridge does not pass them on
+ * @param refused of the messages sent, those that it has refused for good
  * @param rttNanos the time to the other broker and back in nanoseconds, measured at CONNECT and at each PINGREQ; 0 if unknown
  */
 public record BridgeStatus(
@@ -30,6 +31,7 @@ public record BridgeStatus(
         long received,
         long resent,
         long dropped,
+        long refused,
         long rttNanos) {
 
     /** What a bridge does. */

@@ -25,8 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code there} kills only the end that connects or the other one.
  *
  * <p>With {@code -Dsmqtt.bridge.kill.mosquitto=there} the end that is dialled is a mosquitto, with {@code here} the one that dials. A mosquitto
- * acknowledges messages before it has saved them, also with {@code autosave_on_changes}, and refuses some with reason 0x97 after a restart. If
- * it is killed, its own losses are counted, and what is on the wire decides: nothing else may be lost.
+ * acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If it is killed, its own losses are counted, and what is
+ * on the wire decides: nothing else may be lost, also none that it has refused with reason 0x97 after a restart.
+ * {@code -Dsmqtt.bridge.kill.trace=FILE} writes what passes between the two.
  */
 class BridgeKillIT {
 
@@ -196,9 +197,14 @@ class BridgeKillIT {
             await().atMost(PATIENCE).until(() -> !publisher.isAlive());
             ClientFailures.assertNone(publisher, publisher.failure());
             JournalSubscriber subscriber = subscribers.get(i);
+            int missing = publisher.count() - 1 - subscriber.highest();
+            long begin = System.nanoTime();
             await().atMost(DRAIN)
                     .until(() -> subscriber.highest() == publisher.count() - 1 || subscriber.failure() != null);
             ClientFailures.assertNone(subscriber, subscriber.failure());
+            System.out.printf(
+                    "QoS %d: %d messages came within %.1f s of the last one published%n",
+                    subscriber.qos(), missing, (System.nanoTime() - begin) / 1e9);
             subscriber.finish();
         }
     }
@@ -217,9 +223,8 @@ class BridgeKillIT {
         if (campaign.killsMosquitto() && campaign.mosquitto.equals("there")) {
             Set<Integer> unexplained = new TreeSet<>(lost);
             unexplained.removeAll(tap.acknowledged(publisher.topic()));
-            unexplained.removeAll(tap.refused(publisher.topic()));
             assertThat(unexplained)
-                    .as("lost, and the mosquitto has neither acknowledged nor refused it, " + about)
+                    .as("lost, and the mosquitto has not acknowledged it, " + about)
                     .isEmpty();
         } else if (campaign.killsMosquitto()) {
             lost.retainAll(tap.acknowledged(publisher.topic()));

@@ -36,10 +36,10 @@ final class BridgeTap implements AutoCloseable {
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final int target;
     private final boolean v5;
+    private final PacketTrace trace = PacketTrace.ofProperty("smqtt.bridge.kill.trace");
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final Map<Integer, Sent> byPacketId = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
-    private final Map<String, Set<Integer>> refused = new ConcurrentHashMap<>();
     private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
     private final AtomicInteger begunAgain = new AtomicInteger();
@@ -67,11 +67,6 @@ final class BridgeTap implements AutoCloseable {
     /** The numbers of a topic that the other broker has acknowledged: PUBACK, or PUBREC. */
     Set<Integer> acknowledged(String topic) {
         return new HashSet<>(acknowledged.getOrDefault(topic, Set.of()));
-    }
-
-    /** The numbers of a topic that the other broker has answered with an error. */
-    Set<Integer> refused(String topic) {
-        return new HashSet<>(refused.getOrDefault(topic, Set.of()));
     }
 
     /** The reason codes of errors in answers and of DISCONNECT of the other broker, and how often each came. */
@@ -103,6 +98,7 @@ final class BridgeTap implements AutoCloseable {
     }
 
     private void carry(Socket inward) throws IOException {
+        int number = trace.begin();
         try (inward;
                 Socket outward = new Socket()) {
             sockets.add(outward);
@@ -112,14 +108,18 @@ final class BridgeTap implements AutoCloseable {
             start(() -> {
                 try (inward;
                         outward) {
-                    pass(outward, inward, this::answered);
+                    pass(outward, inward, trace.of(number, '<', this::answered));
+                } finally {
+                    trace.end(number, '<');
                 }
             });
-            pass(inward, outward, this::sent);
+            pass(inward, outward, trace.of(number, '>', this::sent));
+        } finally {
+            trace.end(number, '>');
         }
     }
 
-    private static void pass(Socket from, Socket to, Listener listener) throws IOException {
+    private static void pass(Socket from, Socket to, PacketTrace.Listener listener) throws IOException {
         InputStream in = new BufferedInputStream(from.getInputStream());
         while (true) {
             byte[] packet = read(in);
@@ -195,8 +195,8 @@ final class BridgeTap implements AutoCloseable {
             if (reason >= 0x80) {
                 note(type == PUBACK ? "PUBACK" : "PUBREC", reason);
             }
-            if (sent != null) {
-                (reason < 0x80 ? acknowledged : refused)
+            if (sent != null && reason < 0x80) {
+                acknowledged
                         .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
                         .add(sent.number);
             }
@@ -226,6 +226,7 @@ final class BridgeTap implements AutoCloseable {
     @Override
     public void close() throws IOException {
         server.close();
+        trace.close();
         for (Socket socket : sockets) {
             socket.close();
         }
@@ -233,9 +234,5 @@ final class BridgeTap implements AutoCloseable {
 
     private interface Step {
         void run() throws IOException;
-    }
-
-    private interface Listener {
-        void packet(int header, ByteBuffer body);
     }
 }

@@ -51,6 +51,11 @@ final class BridgeMeters {
                 "messages for the other broker that were dropped, also counted in smqtt.messages.dropped",
                 name,
                 BridgeStatus::dropped);
+        counter(
+                "smqtt.bridge.refused",
+                "messages that were sent, and that the other broker has refused for good",
+                name,
+                BridgeStatus::refused);
     }
 
     private double value(String name, ToDoubleFunction<BridgeStatus> of) {

@@ -29,6 +29,7 @@ class BridgeMetersTest {
             assertThat(broker.scraped("smqtt_bridge_received_total", TAG)).isEqualTo(5);
             assertThat(broker.scraped("smqtt_bridge_resent_total", TAG)).isEqualTo(4);
             assertThat(broker.scraped("smqtt_bridge_dropped_total", TAG)).isEqualTo(3);
+            assertThat(broker.scraped("smqtt_bridge_refused_total", TAG)).isEqualTo(2);
             assertThat(broker.scraped("smqtt_bridge_rtt_seconds", TAG)).isEqualTo(0.002);
             assertThat(broker.module.ready().checks()).containsEntry("bridge-cloud", "connected");
             assertThat(checks.check(Instant.now())).doesNotContainKey("bridge_down/cloud");

@@ -34,6 +34,7 @@ final class SampleBridges implements Bridges {
                 5,
                 4,
                 3,
+                2,
                 2_000_000));
     }
 

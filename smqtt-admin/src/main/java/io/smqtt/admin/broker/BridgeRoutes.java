@@ -30,7 +30,7 @@ public final class BridgeRoutes implements RouteGroup {
     private static final String LIST = "bridges.list";
     private static final String OPERATE = "bridge.operate";
     private static final String TYPE = "mqtt:";
-    private static final List<String> COUNTS = List.of("sent", "received", "resent", "queuing", "dropped");
+    private static final List<String> COUNTS = List.of("sent", "received", "resent", "queuing", "dropped", "refused");
 
     private final BrokerView view;
     private final NodeCalls calls;
@@ -79,6 +79,7 @@ public final class BridgeRoutes implements RouteGroup {
         metrics.put("resent", bridge.resent());
         metrics.put("queuing", bridge.queued());
         metrics.put("dropped", bridge.dropped());
+        metrics.put("refused", bridge.refused());
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("name", bridge.name());
         all.put("status", bridge.state().name().toLowerCase(Locale.ROOT));

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.QoS;
+import io.smqtt.thread.OnEventLoop;
+
+/**
+ * A pause in the deliveries of a connected session, for a client in this process whose peer refuses messages for the time being. New messages
+ * above QoS 0 wait in the queue, within its limits; those in flight stay there until they are sent again or acknowledged. The pause ends with
+ * the connection, after which messages in flight are sent again anyway. To be used on the session's event loop.
+ */
+@OnEventLoop
+public final class DeliveryPause {
+
+    private final OutboundFlow flow;
+
+    /**
+     * Creates the means of pausing; nothing is paused yet.
+     *
+     * @param session a session with a connection
+     */
+    public DeliveryPause(Session session) {
+        this.flow = session.outbound();
+    }
+
+    /** Sends no message above QoS 0 from now on. Acknowledgements are processed as ever. */
+    public void begin() {
+        flow.window().beginPause();
+    }
+
+    /**
+     * Whether the peer has not taken a message yet.
+     *
+     * @param packetId a packet identifier
+     * @return whether a message with this identifier awaits a PUBACK or a PUBREC
+     */
+    public boolean isInFlight(int packetId) {
+        SendWindow window = flow.window();
+        return window.awaiting(packetId, QoS.AT_LEAST_ONCE) != null
+                || window.awaiting(packetId, QoS.EXACTLY_ONCE) != null;
+    }
+
+    /**
+     * Sends a message in flight again, as a duplicate with its identifier. It is dropped instead if it has expired in the meantime.
+     *
+     * @param packetId the identifier of a message that the peer has refused
+     * @return false if the message is not in flight any more
+     */
+    public boolean repeat(int packetId) {
+        return flow.window().repeat(packetId);
+    }
+
+    /** Continues with the messages that wait. */
+    public void end() {
+        flow.window().endPause();
+        flow.pump();
+    }
+}
