@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,10 +32,10 @@ class BridgeKillIT {
 
     private static final int SECONDS = Integer.getInteger("smqtt.bridge.kill.seconds", 1);
     private static final int LONGEST_MILLIS = SECONDS < 30 ? 300 : 7_000;
-    private static final @Nullable String END = System.getProperty("smqtt.bridge.kill.end");
-    private static final @Nullable String MOSQUITTO = System.getProperty("smqtt.bridge.kill.mosquitto");
+    private static final List<String> ENDS = list("smqtt.bridge.kill.end", "both");
+    private static final List<String> MOSQUITTOS = list("smqtt.bridge.kill.mosquitto", "none");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration DRAIN = Duration.ofMinutes(5);
+    private static final Duration DRAIN = Duration.ofSeconds(Integer.getInteger("smqtt.bridge.kill.drain.seconds", 300));
 
     /** Two publishers: 2,000 messages a second. */
     private static final Duration PACE = Duration.ofMillis(1);
@@ -56,20 +55,28 @@ class BridgeKillIT {
      */
     private record Campaign(String mosquitto, String end) {
 
+        String name() {
+            return mosquitto + "-" + end;
+        }
+
         boolean killsMosquitto() {
             return !mosquitto.equals("none") && (end.equals("both") || end.equals(mosquitto));
         }
     }
 
     static Stream<Campaign> campaigns() {
-        return Stream.of(new Campaign(MOSQUITTO == null ? "none" : MOSQUITTO, END == null ? "both" : END));
+        return MOSQUITTOS.stream().flatMap(mosquitto -> ENDS.stream().map(end -> new Campaign(mosquitto, end)));
+    }
+
+    private static List<String> list(String property, String byDefault) {
+        return List.of(System.getProperty(property, byDefault).split(","));
     }
 
     @ParameterizedTest
     @MethodSource("campaigns")
     void nothingIsLostBetweenTwoBrokersThatAreKilledInTurn(Campaign campaign) throws Exception {
         List<Integer> ports = LoopbackPorts.some(2);
-        try (BridgeTap tap = new BridgeTap(ports.get(1), !campaign.mosquitto.equals("here"));
+        try (BridgeTap tap = new BridgeTap(ports.get(1), !campaign.mosquitto.equals("here"), campaign.name());
                 BridgeEnd there = dialled(campaign, ports.get(1));
                 BridgeEnd here = dialling(campaign, ports.get(0), tap.port())) {
             List<JournalPublisher> publishers = List.of(

@@ -36,7 +36,7 @@ final class BridgeTap implements AutoCloseable {
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final int target;
     private final boolean v5;
-    private final PacketTrace trace = PacketTrace.ofProperty("smqtt.bridge.kill.trace");
+    private final PacketTrace trace;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final Map<Integer, Sent> byPacketId = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
@@ -53,8 +53,10 @@ final class BridgeTap implements AutoCloseable {
      *
      * @param targetPort the port of the other broker
      * @param v5 whether the bridge speaks MQTT 5.0
+     * @param name the end of the name of a trace
      */
-    BridgeTap(int targetPort, boolean v5) throws IOException {
+    BridgeTap(int targetPort, boolean v5, String name) throws IOException {
+        this.trace = PacketTrace.ofProperty("smqtt.bridge.kill.trace", name);
         this.target = targetPort;
         this.v5 = v5;
         start(this::accept);

@@ -33,11 +33,16 @@ final class PacketTrace implements AutoCloseable {
         this.out = out;
     }
 
-    /** A trace into the file that a system property names; one that does nothing if it is not set. */
-    static PacketTrace ofProperty(String property) {
+    /**
+     * A trace into a file; one that does nothing if the system property is not set.
+     *
+     * @param property has the begin of the file's name
+     * @param name the rest, behind a hyphen
+     */
+    static PacketTrace ofProperty(String property, String name) {
         String file = System.getProperty(property, "");
         try {
-            return new PacketTrace(file.isEmpty() ? null : Files.newBufferedWriter(Path.of(file)));
+            return new PacketTrace(file.isEmpty() ? null : Files.newBufferedWriter(Path.of(file + '-' + name)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
