@@ -2,6 +2,7 @@
 package io.smqtt.bridge;
 
 import io.netty.channel.ChannelHandlerContext;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.session.DeliveryPause;
 import io.smqtt.thread.OnEventLoop;
 import java.util.HashMap;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +27,8 @@ final class QuotaRetry {
 
     private static final int MOST_DOUBLINGS = 20;
 
-    private final Bridge bridge;
-    private final String address;
+    private final PausableSession pausable;
+    private final LongConsumer log;
     private final long timeoutNanos;
     private final long minMillis;
     private final long maxMillis;
@@ -40,17 +42,25 @@ final class QuotaRetry {
     private int rounds;
     private boolean paused;
 
+    /** The session whose messages the other broker refuses. */
+    interface PausableSession {
+
+        /** The means of pausing it; null if it is not connected on this event loop. */
+        @Nullable
+        DeliveryPause find();
+    }
+
     /**
      * Creates the state of one connection.
      *
-     * @param address of the other broker, for logs
+     * @param log takes the milliseconds of a pause that begins
      */
-    QuotaRetry(Bridge bridge, String address) {
-        this.bridge = bridge;
-        this.address = address;
-        this.timeoutNanos = bridge.config().quotaTimeout().toNanos();
-        this.minMillis = bridge.config().minDelay().toMillis();
-        this.maxMillis = bridge.config().maxDelay().toMillis();
+    QuotaRetry(BridgeConfig config, PausableSession pausable, LongConsumer log) {
+        this.pausable = pausable;
+        this.log = log;
+        this.timeoutNanos = config.quotaTimeout().toNanos();
+        this.minMillis = config.minDelay().toMillis();
+        this.maxMillis = config.maxDelay().toMillis();
     }
 
     /**
@@ -59,7 +69,7 @@ final class QuotaRetry {
      * @return whether it is sent again; if not, the refusal is final
      */
     boolean takes(ChannelHandlerContext context, int packetId) {
-        DeliveryPause session = bridge.deliveryPause();
+        DeliveryPause session = pausable.find();
         if (session == null || timeoutNanos == 0 || !session.isInFlight(packetId)) {
             return false;
         }
@@ -74,7 +84,7 @@ final class QuotaRetry {
             paused = true;
             session.begin();
             long millis = Math.min(maxMillis, minMillis << Math.min(rounds++, MOST_DOUBLINGS));
-            bridge.logQuota(address, millis);
+            log.accept(millis);
             context.executor().schedule(() -> resume(context), millis, TimeUnit.MILLISECONDS);
         }
         return true;
@@ -88,7 +98,7 @@ final class QuotaRetry {
     }
 
     private void resume(ChannelHandlerContext context) {
-        @Nullable DeliveryPause session = context.channel().isActive() ? bridge.deliveryPause() : null;
+        DeliveryPause session = context.channel().isActive() ? pausable.find() : null;
         if (session == null) {
             return; // the session sends them again over another connection
         }
