@@ -41,6 +41,7 @@ final class Bridge {
 
     private static final Logger LOG = LoggerFactory.getLogger(Bridge.class);
     private static final Duration STABLE = Duration.ofSeconds(30);
+    private static final int MOST_IN_VAIN = 3;
 
     private final String bridgeName;
     private final String name;
@@ -77,6 +78,7 @@ final class Bridge {
     private boolean bridgeBit;
     private boolean reset;
     private boolean remoteState;
+    private int resumedInVain;
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
     private @Nullable Channel channel;
@@ -459,6 +461,26 @@ final class Bridge {
             session.inbound().releaseAll(); // before anything is sent that makes new messages come
         } else if (session != null) {
             session.execute(() -> session.inbound().releaseAll());
+        }
+    }
+
+    /**
+     * A connection has ended over which messages were sent. If the other broker has resumed the session again and again, refused its messages,
+     * and ended the connection, the session there is of no use: a mosquitto that was killed may count messages that it believes to be in flight. It is
+     * begun anew, unless messages come in, which wait in it.
+     *
+     * @param inVain whether the session was resumed and no message was taken
+     */
+    synchronized void served(String by, boolean inVain) {
+        resumedInVain = inVain ? resumedInVain + 1 : 0;
+        if (resumedInVain >= MOST_IN_VAIN && topics.stream().noneMatch(BridgeTopic::in)) {
+            resumedInVain = 0;
+            reset = true;
+            LOG.warn(
+                    "bridge {}: {} has resumed the session {} times and refused its messages with reason 0x97; the session is begun anew",
+                    name,
+                    by,
+                    MOST_IN_VAIN);
         }
     }
 

@@ -541,6 +541,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (asked && !answered) {
             bridge.unanswered(bridgeBit);
         }
+        if (up && crossing != null && remote != null) {
+            crossing.ended(remote.sessionPresent());
+        }
         if (atOnce) {
             bridge.again();
         } else {
@@ -548,8 +551,15 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     address.text(),
                     problem != null
                             ? problem
-                            : up ? "it has closed the connection" : "it has closed the connection before CONNACK");
+                            : up ? "it has closed the connection" + closedAfter() : "it has closed the connection before CONNACK");
         }
+    }
+
+    /** Some brokers end the connection when they have refused a message. */
+    private String closedAfter() {
+        return crossing != null && crossing.awaitsQuota()
+                ? " after it has refused a message with reason 0x97 (quota exceeded)"
+                : "";
     }
 
     @Override

@@ -27,6 +27,8 @@ final class Crossing {
     private final @Nullable HopCheck arrivingHops;
     private final BridgeCounts counts;
     private final QuotaRetry quota;
+    private boolean taken; // by the other broker
+    private boolean released;
 
     /**
      * Creates the state of one connection.
@@ -136,6 +138,7 @@ final class Crossing {
             if (reason == QuotaRetry.QUOTA_EXCEEDED && quota.takes(context, id)) {
                 return; // our session keeps it in flight
             }
+            taken |= reason < 0x80;
             if (reason >= 0x80) {
                 counts.refused();
                 bridge.logRefused(address, reason);
@@ -147,12 +150,31 @@ final class Crossing {
         }
     }
 
+    /** Whether the other broker has refused messages for the time being, which are to be sent again. */
+    boolean awaitsQuota() {
+        return quota.isPaused();
+    }
+
+    /**
+     * The connection has ended. A PUBREL means that the other broker has a message in its session.
+     *
+     * @param resumed whether it had the session
+     */
+    void ended(boolean resumed) {
+        if (taken || released) {
+            bridge.served(address, false);
+        } else if (quota.isPaused() && resumed) {
+            bridge.served(address, true);
+        }
+    }
+
     /** An acknowledgement of our session. */
     void acknowledging(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
         int type = Packets.type(packet);
         Packets.body(packet);
         int id = packet.readUnsignedShort();
         int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+        released |= type == Packets.PUBREL;
         if (type != Packets.PUBREL || !lowered.released(id, answers)) {
             Packets.acknowledge(passed, type, id, v5 ? reason : 0);
         }

@@ -90,6 +90,10 @@ final class QuotaRetry {
         return true;
     }
 
+    boolean isPaused() {
+        return paused;
+    }
+
     /** A message needs no repetition: it is accepted, or gone. */
     void accepted(int packetId) {
         if (!refusedFirst.isEmpty() && refusedFirst.remove(packetId) != null && refusedFirst.isEmpty()) {

@@ -114,17 +114,20 @@ class BridgeQuotaTest {
 
     @Test
     void theyComeFirstOverANewConnection() {
-        try (DialledBroker local = DialledBroker.with(config().build());
+        try (DialledBroker local = DialledBroker.with(config().minDelay(Duration.ofMillis(200)).build());
                 RawClient here = local.client("here")) {
             RawClient bridge = remote.accept(PropertyBytes.none());
             here.publish("out/a", "1", 1);
             refuse(bridge, RemoteStub.nextPublish(bridge));
+            log.awaitLine("and others wait");
             bridge.close();
             here.publish("out/a", "2", 1);
 
             RawClient next = remote.accept(PropertyBytes.none());
             assertThat(RemoteStub.nextPublish(next).text()).isEqualTo("1");
             assertThat(RemoteStub.nextPublish(next).text()).isEqualTo("2");
+            assertThat(log.with("closed the connection after it has refused a message with reason 0x97"))
+                    .hasSize(1);
         }
     }
 

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +75,41 @@ class BridgeResumeTest {
             assertThat(RemoteStub.nextPublish(accept(remote, true, false)).text())
                     .isEqualTo("x");
         }
+    }
+
+    /** Such as a mosquitto that was killed, and counts messages in flight that are not. */
+    @ParameterizedTest
+    @ValueSource(strings = {"out", "both"})
+    void aSessionThatRefusesAllMessagesIsBegunAnewUnlessMessagesWaitInIt(String direction) {
+        try (LoggedLines log = new LoggedLines();
+                RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "a/# " + direction + " 2")
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("publisher")) {
+            client.publish("a/b", "x", 1);
+            boolean both = direction.equals("both");
+            refuse(accept(remote, false, false), both);
+            for (int i = 0; i < 3; i++) {
+                refuse(accept(remote, false, true), both);
+            }
+            RawClient bridge = accept(remote, !both, both);
+            assertThat(RemoteStub.nextPublish(bridge).text()).isEqualTo("x");
+            assertThat(log.with("refused its messages with reason 0x97; the session is begun anew"))
+                    .hasSize(both ? 0 : 1);
+        }
+    }
+
+    /** Refuses the message, and ends the connection when all packets of the bridge have come. */
+    private static void refuse(RawClient bridge, boolean subscribes) {
+        ReceivedPacket first = bridge.receive();
+        ReceivedPacket second = subscribes ? bridge.receive() : null;
+        ReceivedPacket publish =
+                second != null && second.type() == MqttMessageType.PUBLISH ? second : Objects.requireNonNull(first);
+        bridge.send(PacketBytes.packet(0x40).u16(publish.packetId()).u8(0x97).u8(0));
+        bridge.close();
     }
 
     /** [MQTT-3.2.2-2]: such a broker is tried again with growing delays, as after any failure. */
