@@ -551,7 +551,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     address.text(),
                     problem != null
                             ? problem
-                            : up ? "it has closed the connection" + closedAfter() : "it has closed the connection before CONNACK");
+                            : up
+                                    ? "it has closed the connection" + closedAfter()
+                                    : "it has closed the connection before CONNACK");
         }
     }
 

@@ -41,8 +41,7 @@ final class Crossing {
         this.address = address;
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
-        this.quota = new QuotaRetry(
-                bridge.config(), bridge::deliveryPause, millis -> bridge.logQuota(address, millis));
+        this.quota = new QuotaRetry(bridge.config(), bridge::deliveryPause, millis -> bridge.logQuota(address, millis));
         this.lowered = new LoweredQos(remote.maximumQos());
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;

@@ -114,7 +114,8 @@ class BridgeQuotaTest {
 
     @Test
     void theyComeFirstOverANewConnection() {
-        try (DialledBroker local = DialledBroker.with(config().minDelay(Duration.ofMillis(200)).build());
+        try (DialledBroker local = DialledBroker.with(
+                        config().minDelay(Duration.ofMillis(200)).build());
                 RawClient here = local.client("here")) {
             RawClient bridge = remote.accept(PropertyBytes.none());
             here.publish("out/a", "1", 1);

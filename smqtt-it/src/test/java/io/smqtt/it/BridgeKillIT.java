@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>With {@code -Dsmqtt.bridge.kill.mosquitto=there} the end that is dialled is a mosquitto, with {@code here} the one that dials. A mosquitto
  * acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If it is killed, its own losses are counted, and what is
  * on the wire decides: nothing else may be lost, also none that it has refused with reason 0x97 after a restart.
- * {@code -Dsmqtt.bridge.kill.trace=FILE} writes what passes between the two.
+ * {@code -Dsmqtt.bridge.kill.mosquitto.queued=0} is its {@code max_queued_messages}. {@code -Dsmqtt.bridge.kill.trace=FILE} writes what passes between the two.
  */
 class BridgeKillIT {
 
@@ -34,6 +34,7 @@ class BridgeKillIT {
     private static final int LONGEST_MILLIS = SECONDS < 30 ? 300 : 7_000;
     private static final List<String> ENDS = list("smqtt.bridge.kill.end", "both");
     private static final List<String> MOSQUITTOS = list("smqtt.bridge.kill.mosquitto", "none");
+    private static final String MOST_QUEUED = System.getProperty("smqtt.bridge.kill.mosquitto.queued", "10000000");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** Two publishers: 2,000 messages a second, which is more than a mosquitto takes that saves after each pass, at most 20 at a time. */
@@ -182,12 +183,12 @@ class BridgeKillIT {
         Path file = Files.writeString(folder.resolve("mosquitto.conf"), user + """
                 listener %d 127.0.0.1
                 allow_anonymous true
-                max_queued_messages 10000000
+                max_queued_messages %s
                 persistence true
                 persistence_location %s/
                 autosave_on_changes true
                 autosave_interval 1
-                """.formatted(port, folder) + bridges);
+                """.formatted(port, MOST_QUEUED, folder) + bridges);
         return BridgeEnd.mosquitto(file, port);
     }
 
