@@ -113,7 +113,7 @@ class BridgeKillIT {
             for (int i = 0; i < publishers.size(); i++) {
                 check(campaign, publishers.get(i), subscribers.get(i), tap);
             }
-            if (tap.newSessions() == 1) {
+            if (tap.newSessions() == 1 && !campaign.mosquitto.equals("here")) {
                 assertThat(tap.begunAgain())
                         .as("messages that the bridge has begun again")
                         .isZero();
@@ -134,7 +134,8 @@ class BridgeKillIT {
                     restart_timeout 1
                     topic one out 1
                     topic two out 2
-                    """.formatted(2 * JournalClient.WINDOW, remotePort)); // it ends connections of clients that exceed it
+                    """.formatted(
+                            2 * JournalClient.WINDOW, remotePort)); // it ends connections of clients that exceed it
         }
         return smqtt("one", port, """
                 bridges:
@@ -180,7 +181,8 @@ class BridgeKillIT {
     private BridgeEnd mosquitto(String name, int port, String bridges) throws Exception {
         Path folder = Files.createDirectories(directory.resolve(name));
         String user = System.getProperty("user.name").equals("root") ? "user root\n" : "";
-        Path file = Files.writeString(folder.resolve("mosquitto.conf"), user + """
+        Path file = Files.writeString(
+                folder.resolve("mosquitto.conf"), user + """
                 listener %d 127.0.0.1
                 allow_anonymous true
                 max_queued_messages %s
