@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The sink of type {@code redis}: rows of rules as commands of Redis. */
+/** The sink and the source of type {@code redis}: rows of rules as commands of Redis, and its streams as messages. */
 @NullMarked
 package io.smqtt.sink.redis;
 
