@@ -8,6 +8,7 @@ import io.smqtt.log.Outage;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.thread.AnyThread;
@@ -96,6 +97,7 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
 
         /**
          * Sets batches, lanes, timeout, repetitions and the number of messages in flight. What concerns the queue is an option of the consumer.
+         * Sinks have timeouts and connections that fit those of their context: give both the same, by {@link SinkContext#config()}.
          *
          * @param action as for an action of a rule; its type and settings are not used
          * @return this

@@ -184,6 +184,27 @@ class SinkFeedTest {
     }
 
     @Test
+    void theActionOfAFeedReachesItsSink() {
+        SinkFactory type = new FileSinkFactory();
+        RuleActionConfig action = RuleActionConfig.builder("another")
+                .timeout(Duration.ofSeconds(3))
+                .lanes(4)
+                .build();
+        Map<String, String> settings = Map.of("path", "orders.jsonl");
+
+        SinkContext context = SinkContext.of("orders", type, settings, action, message -> Mono.empty());
+
+        assertThat(context.config().timeout()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(context.config().lanes()).isEqualTo(4);
+        assertThat(context.config().type()).isEqualTo("file");
+        assertThat(context.config().settings()).containsOnlyKeys("path");
+        assertThat(SinkContext.of("orders", type, settings, message -> Mono.empty())
+                        .config()
+                        .timeout())
+                .isEqualTo(RuleActionConfig.builder("file").build().timeout());
+    }
+
+    @Test
     void settingsAreCheckedAsInARule() {
         SinkFactory type = new FileSinkFactory();
 

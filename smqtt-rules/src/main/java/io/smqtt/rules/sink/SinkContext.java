@@ -28,7 +28,7 @@ public record SinkContext(
         @Nullable Set<String> columns) {
 
     /**
-     * The place of a sink that an application uses without a rule.
+     * The place of a sink that an application uses without a rule, with the defaults of the keys that all actions have.
      *
      * @param name a name for logs and threads
      * @param factory the type
@@ -39,12 +39,33 @@ public record SinkContext(
      */
     public static SinkContext of(
             String name, SinkFactory factory, Map<String, String> settings, SinkPublisher publisher) {
+        return of(name, factory, settings, RuleActionConfig.builder(factory.type()).build(), publisher);
+    }
+
+    /**
+     * The place of a sink that an application uses without a rule.
+     *
+     * @param name a name for logs and threads
+     * @param factory the type
+     * @param settings the keys of the type with their texts; relative paths begin at the working directory
+     * @param action the keys that all actions have, such as the timeout and the number of lanes, by which sinks choose their own timeouts and
+     *     connections; its type and settings are not used. A feed of the sink gets {@link #config()} of the context, too
+     * @param publisher publishes messages to the broker; only some types use it
+     * @return a context for {@link SinkFactory#open}
+     * @throws io.smqtt.config.ConfigurationException if the settings cannot be used
+     */
+    public static SinkContext of(
+            String name,
+            SinkFactory factory,
+            Map<String, String> settings,
+            RuleActionConfig action,
+            SinkPublisher publisher) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         settings.forEach((key, text) ->
                 values.put(key, new ConfigValue(text, "", Path.of("").toAbsolutePath())));
         SinkSettings checked = SinkSettings.of("", factory.settings(), values);
         RuleActionConfig config =
-                RuleActionConfig.builder(factory.type()).settings(values).build();
+                action.toBuilder().type(factory.type()).settings(values).build();
         return new SinkContext(name, factory.type(), config, checked, publisher, null);
     }
 
