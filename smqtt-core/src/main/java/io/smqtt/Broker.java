@@ -264,8 +264,9 @@ public final class Broker {
      * Publishes several messages as the broker itself, with one task for each event loop. Messages of one topic keep their order.
      *
      * @param messages the messages; access rules do not apply
-     * @return completes when all messages are as safe as acknowledged messages of clients, see {@link #publish}. Fails if one of them
-     *     could not be kept, or the broker is closed; others may have been published then. Nothing happens before subscription
+     * @return completes when all messages are as safe as acknowledged messages of clients, see {@link #publish}. Fails with
+     *     {@link PublishFailedException} if some of them could not be kept, which it names, and with {@link BrokerClosedException}
+     *     if the broker is closed; others may have been published then. Nothing happens before subscription
      */
     public Mono<Void> publishAll(List<ApplicationMessage> messages) {
         List<ApplicationMessage> all = List.copyOf(messages);

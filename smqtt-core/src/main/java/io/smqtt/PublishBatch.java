@@ -8,19 +8,26 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.HeldTicket;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Messages that the application publishes together: one task for each event loop, and one ticket for all of them, which completes when all
- * messages are as safe as the storage mode promises.
+ * Messages that the application publishes together: one task for each event loop. Each message has a ticket of its own as soon as something holds
+ * it, so that the failure of one is not that of the others; the batch completes when all messages are as safe as the storage mode promises.
  */
 final class PublishBatch extends HeldTicket {
+
+    private static final String REASON = "a message could not be stored";
 
     private final BrokerParts parts;
     private final MonoSink<Void> sink;
     private final StorageConfig.Sync sync;
+    private final Set<Integer> failed = new ConcurrentSkipListSet<>();
 
     /**
      * Creates a batch that is held until its messages were routed.
@@ -39,42 +46,51 @@ final class PublishBatch extends HeldTicket {
     @AnyThread
     void publish(List<ApplicationMessage> messages) {
         List<RoutingLoop> loops = parts.router().loops();
-        List<List<ApplicationMessage>> byLoop = new ArrayList<>(loops.size());
+        List<List<Integer>> byLoop = new ArrayList<>(loops.size());
         loops.forEach(loop -> byLoop.add(new ArrayList<>()));
-        for (ApplicationMessage message : messages) {
-            byLoop.get(Math.floorMod(message.topic().hashCode(), loops.size())).add(message);
+        for (int i = 0; i < messages.size(); i++) {
+            byLoop.get(Math.floorMod(messages.get(i).topic().hashCode(), loops.size()))
+                    .add(i);
         }
         for (int i = 0; i < loops.size(); i++) {
-            List<ApplicationMessage> own = byLoop.get(i);
+            List<Integer> own = byLoop.get(i);
             if (!own.isEmpty()) {
                 RoutingLoop loop = loops.get(i);
                 hold();
-                loop.executor().execute(() -> route(loop, own));
+                loop.executor().execute(() -> route(loop, messages, own));
             }
         }
         release(true);
     }
 
-    private void route(RoutingLoop loop, List<ApplicationMessage> messages) {
-        boolean routed = false;
+    @OnEventLoop
+    private void route(RoutingLoop loop, List<ApplicationMessage> messages, List<Integer> own) {
+        int routed = 0;
+        Offer offer = new Offer();
         try {
-            for (ApplicationMessage message : messages) {
+            for (int index : own) {
+                offer.of(index);
                 route(
                         loop,
-                        message.accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null));
+                        messages.get(index).accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null),
+                        offer);
+                offer.routed();
+                routed++;
             }
-            routed = true;
         } finally {
-            release(routed);
+            if (routed < own.size()) {
+                offer.routed();
+                failed.addAll(own.subList(routed, own.size()));
+            }
+            release(true);
         }
     }
 
-    private void route(RoutingLoop loop, ApplicationMessage message) {
+    private void route(RoutingLoop loop, ApplicationMessage message, Offer offer) {
         if (message.retain()) {
-            parts.retained().retain(loop, message, this);
+            parts.retained().retain(loop, message, offer);
         }
-        RouteTicket ticket = message.qos() == QoS.AT_MOST_ONCE ? RouteTicket.NONE : this;
-        parts.router().route(loop, message, ticket);
+        parts.router().route(loop, message, message.qos() == QoS.AT_MOST_ONCE ? RouteTicket.NONE : offer);
     }
 
     @Override
@@ -94,10 +110,102 @@ final class PublishBatch extends HeldTicket {
 
     @Override
     protected void released(boolean success) {
-        if (success) {
+        if (failed.isEmpty()) {
             sink.success();
         } else {
-            sink.error(new IllegalStateException("a message could not be stored"));
+            sink.error(new PublishFailedException(List.copyOf(failed), REASON));
+        }
+    }
+
+    /** The ticket of the message that one event loop routes. It becomes one of its own when the message is held. Reused for each message. */
+    @OnEventLoop
+    private final class Offer implements RouteTicket {
+
+        private int index;
+        private @Nullable One ticket;
+
+        void of(int next) {
+            index = next;
+            ticket = null;
+        }
+
+        /** Completes routing. */
+        void routed() {
+            One claimed = ticket;
+            if (claimed != null) {
+                ticket = null;
+                claimed.release(true);
+            }
+        }
+
+        @Override
+        public One claim() {
+            One claimed = ticket;
+            if (claimed == null) {
+                PublishBatch.this.hold();
+                claimed = new One(index);
+                ticket = claimed;
+            }
+            return claimed;
+        }
+
+        @Override
+        public void hold() {
+            claim().hold();
+        }
+
+        @Override
+        public void release(boolean success) {
+            claim().release(success);
+        }
+
+        @Override
+        public boolean isOfApplication() {
+            return true;
+        }
+
+        @Override
+        public boolean waitsForStore() {
+            return PublishBatch.this.waitsForStore();
+        }
+
+        @Override
+        public boolean wantsStable() {
+            return PublishBatch.this.wantsStable();
+        }
+    }
+
+    /** The ticket of one message, held until it was routed. */
+    private final class One extends HeldTicket {
+
+        private final int index;
+
+        One(int index) {
+            super(1);
+            this.index = index;
+        }
+
+        @Override
+        public boolean isOfApplication() {
+            return true;
+        }
+
+        @Override
+        public boolean waitsForStore() {
+            return PublishBatch.this.waitsForStore();
+        }
+
+        @Override
+        public boolean wantsStable() {
+            return PublishBatch.this.wantsStable();
+        }
+
+        @Override
+        protected void released(boolean success) {
+            if (!success) {
+                failed.add(index);
+            }
+            PublishBatch.this.release(true);
         }
     }
 }

@@ -197,15 +197,17 @@ class PublishResultTest extends ServedBroker {
     }
 
     @Test
-    void oneOfSeveralMessagesThatFailsFailsThem() {
+    void oneOfSeveralMessagesThatFailsIsNamed() {
         add(new Taker("x", null, true), null);
-        List<ApplicationMessage> messages = Stream.of("u", "t")
+        List<ApplicationMessage> messages = Stream.of("u", "t", "v", "t", "w")
                 .map(topic ->
                         ApplicationMessage.builder(topic).qos(QoS.AT_LEAST_ONCE).build())
                 .toList();
 
         assertThatThrownBy(() -> broker.publishAll(messages).block(PATIENCE))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOfSatisfying(
+                        PublishFailedException.class,
+                        failed -> assertThat(failed.indexes()).containsExactly(1, 3))
                 .hasMessage("a message could not be stored");
     }
 

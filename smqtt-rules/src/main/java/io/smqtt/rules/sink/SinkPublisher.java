@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.sink;
 
+import io.smqtt.PublishFailedException;
 import io.smqtt.message.ApplicationMessage;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -23,12 +25,21 @@ public interface SinkPublisher {
      * Publishes several messages, which is cheaper than one after the other.
      *
      * @param messages the messages; access rules do not apply
-     * @return completes when all are as safe as acknowledged messages of a client; fails if one of them was not taken, and others may have been
-     *     published then. Messages of one topic keep their order
+     * @return completes when all are as safe as acknowledged messages of a client. If some of them were not taken, it fails with a
+     *     {@link PublishFailedException} that names them, and the others are published; after any other failure, any of them may be. Messages of one
+     *     topic keep their order
      */
     default Mono<Void> publishAll(List<ApplicationMessage> messages) {
-        return Flux.fromIterable(messages)
-                .flatMapSequential(this::publish, Math.max(1, messages.size()))
-                .then();
+        AtomicReference<String> reason = new AtomicReference<>("");
+        return Flux.range(0, messages.size())
+                .flatMapSequential(
+                        i -> publish(messages.get(i)).then(Mono.<Integer>empty()).onErrorResume(error -> {
+                            reason.compareAndSet("", String.valueOf(error.getMessage()));
+                            return Mono.just(i);
+                        }),
+                        Math.max(1, messages.size()))
+                .collectList()
+                .flatMap(failed ->
+                        failed.isEmpty() ? Mono.empty() : Mono.error(new PublishFailedException(failed, reason.get())));
     }
 }

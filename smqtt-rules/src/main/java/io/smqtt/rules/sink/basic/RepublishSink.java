@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.sink.basic;
 
+import io.smqtt.PublishFailedException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.message.PublishProperties;
@@ -21,7 +22,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Publishes rows to the same broker. */
@@ -65,7 +65,7 @@ final class RepublishSink implements Sink {
             return context.publisher()
                     .publishAll(made.messages())
                     .thenReturn(made.refusals())
-                    .onErrorResume(error -> refusals(made, error))
+                    .onErrorResume(error -> Mono.just(refusals(made, error)))
                     .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
         });
     }
@@ -91,30 +91,17 @@ final class RepublishSink implements Sink {
         }
     }
 
-    /** Finds out which message of a batch the broker does not take, one by one, so that only that one is sent again and again. */
-    private Mono<List<Refusal>> refusals(Made made, Throwable error) {
-        int size = made.messages().size();
-        Flux<Refusal> again = size == 1
-                ? Flux.just(notTaken(made.indexes().get(0), error))
-                : Flux.range(0, size)
-                        .flatMapSequential(
-                                i -> publish(
-                                        made.indexes().get(i), made.messages().get(i)),
-                                Math.max(1, size));
-        return again.concatWith(Flux.fromIterable(made.refusals()))
-                .sort(Comparator.comparingInt(Refusal::index))
-                .collectList();
-    }
-
-    private Mono<Refusal> publish(int index, ApplicationMessage message) {
-        return context.publisher()
-                .publish(message)
-                .then(Mono.<Refusal>empty())
-                .onErrorResume(error -> Mono.just(notTaken(index, error)));
-    }
-
-    private static Refusal notTaken(int index, Throwable error) {
-        return new Refusal(index, "the broker did not take it: " + error.getMessage(), true);
+    /** The rows of the messages that the broker has not taken: those that it names, otherwise all. */
+    private static List<Refusal> refusals(Made made, Throwable error) {
+        List<Refusal> all = new ArrayList<>(made.refusals());
+        String reason = "the broker did not take it: " + error.getMessage();
+        if (error instanceof PublishFailedException failed) {
+            failed.indexes().forEach(i -> all.add(new Refusal(made.indexes().get(i), reason, true)));
+        } else {
+            made.indexes().forEach(index -> all.add(new Refusal(index, reason, true)));
+        }
+        all.sort(Comparator.comparingInt(Refusal::index));
+        return all;
     }
 
     private ApplicationMessage message(SinkRecord record) {
