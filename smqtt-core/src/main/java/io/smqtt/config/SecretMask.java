@@ -70,6 +70,9 @@ public final class SecretMask {
     private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/\\s@]*@");
     private static final Pattern PARAMETER = Pattern.compile("([?&])([^=&#\\s]+)=[^&#\\s]*");
 
+    /** One or more placeholders such as {@code ${clientid}}, which stand for values that are not in the text. */
+    private static final Pattern PLACEHOLDERS = Pattern.compile("\\$\\{[\\w.\\[\\]-]+}(?:[/:._-]?\\$\\{[\\w.\\[\\]-]+})*");
+
     private SecretMask() {}
 
     /**
@@ -129,13 +132,13 @@ public final class SecretMask {
      *
      * @param key its key
      * @param value its text, or null
-     * @return {@link #MASK} if it may be a secret; a URL without user, password and secret parameters; empty for null
+     * @return {@link #MASK} if it may be a secret and is more than placeholders; a URL without user, password and secret parameters; empty for null
      */
     public static String value(String key, @Nullable String value) {
         if (value == null || value.isEmpty()) {
             return "";
         }
-        return mayBeSecret(key) ? MASK : text(value);
+        return mayBeSecret(key) && !PLACEHOLDERS.matcher(value).matches() ? MASK : text(value);
     }
 
     /**

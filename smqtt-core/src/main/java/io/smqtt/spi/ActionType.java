@@ -52,6 +52,7 @@ public record ActionType(String name, List<Key> keys, List<Key> commonKeys) {
      * @param text what it is, in English, with code in backquotes
      * @param isRequired whether it must be set
      * @param isSecret whether its value is shown nowhere
+     * @param isPlain whether its value is shown although its name suggests a secret
      * @param choices the words of a choice; empty for other forms
      */
     public record Key(
@@ -63,6 +64,7 @@ public record ActionType(String name, List<Key> keys, List<Key> commonKeys) {
             String text,
             boolean isRequired,
             boolean isSecret,
+            boolean isPlain,
             List<String> choices) {
 
         /** Copies the words. */

@@ -37,6 +37,14 @@ class SecretMaskTest {
         assertThat(SecretMask.value(key, "x")).isEqualTo(SecretMask.MASK);
     }
 
+    @Test
+    void placeholdersAreNoSecrets() {
+        assertThat(SecretMask.value("key", "${clientid}")).isEqualTo("${clientid}");
+        assertThat(SecretMask.value("key", "${clientid}/${payload.n}")).isEqualTo("${clientid}/${payload.n}");
+        assertThat(SecretMask.value("key", "${clientid} x")).isEqualTo(SecretMask.MASK);
+        assertThat(SecretMask.value("token", "Bearer ${x}")).isEqualTo(SecretMask.MASK);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

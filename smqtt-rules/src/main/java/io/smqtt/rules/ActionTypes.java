@@ -44,6 +44,7 @@ final class ActionTypes {
                 setting.text(),
                 setting.isRequired(),
                 setting.isSecret(),
+                setting.isPlain(),
                 setting.choices());
     }
 
@@ -58,6 +59,7 @@ final class ActionTypes {
                 key.doc(),
                 key.required(),
                 key.secret(),
+                false,
                 key.type().startsWith(WORDS)
                         ? List.of(key.type().substring(WORDS.length()).split(", ", -1))
                         : List.of());

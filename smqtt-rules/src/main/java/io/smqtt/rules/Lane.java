@@ -207,6 +207,8 @@ final class Lane {
             } else if (refusal.recoverable() && !isOver()) {
                 again.add(batch.get(i));
                 reason = refusal.reason();
+            } else if (refusal.written()) {
+                outcomes.succeeded(batch.get(i));
             } else {
                 outcomes.refused(batch.get(i), refusal.reason());
             }
@@ -238,9 +240,14 @@ final class Lane {
         return Mono.empty();
     }
 
+    /** The reason of a sink that has not answered in time. */
+    static String noAnswer(RuleActionConfig config) {
+        return "no answer within " + config.timeout().toMillis() + " ms";
+    }
+
     private String reason(Throwable error) {
         if (error instanceof TimeoutException) {
-            return "no answer within " + config.timeout().toMillis() + " ms";
+            return noAnswer(config);
         }
         String message = error.getMessage();
         return message == null ? error.getClass().getSimpleName() : message;

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -116,6 +117,7 @@ final class RuleAction implements Lane.Outcomes {
         return sink.check()
                 .timeout(config.timeout())
                 .thenReturn("")
+                .onErrorResume(TimeoutException.class, late -> Mono.just(Lane.noAnswer(config)))
                 .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())));
     }
 

@@ -197,6 +197,43 @@ class LaneTest {
     }
 
     @Test
+    void rowThatTheSinkHasIsNoDeadLetterWhenTheTimeIsOver() {
+        BatchResult overtaken =
+                new BatchResult(List.of(new Refusal(0, "expired", true), new Refusal(1, "overtaken", true, true)));
+        Lane lane = lane(
+                numbers -> numbers.equals(List.of(1)) ? Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(20))
+                        : Mono.just(overtaken),
+                config().retryFor(Duration.ofMillis(30)));
+
+        add(lane, 1, 3);
+
+        await().untilAsserted(() -> assertThat(refused).containsExactly("2 expired"));
+        assertThat(settled).containsExactly("1", "3");
+        assertThat(failures).contains("2 overtaken");
+    }
+
+    @Test
+    void checkThatHasNoAnswerSaysSo() {
+        Sink silent = new Sink() {
+            @Override
+            public Mono<BatchResult> send(List<SinkRecord> batch) {
+                return Mono.never();
+            }
+
+            @Override
+            public Mono<Void> check() {
+                return Mono.never();
+            }
+
+            @Override
+            public void close() {}
+        };
+
+        assertThat(RuleAction.check(silent, config().timeout(Duration.ofMillis(20)).build()).block())
+                .isEqualTo("no answer within 20 ms");
+    }
+
+    @Test
     void closedLaneGivesBackWhatIsNotSettled() {
         Lane lane = lane(numbers -> Mono.never(), config().timeout(Duration.ofSeconds(30)));
         add(lane, 1, 5);

@@ -228,6 +228,7 @@ class RulesTest {
                         "former files that are kept; the oldest is removed",
                         false,
                         false,
+                        false,
                         List.of()));
         Map<String, ActionType.Form> common = new LinkedHashMap<>();
         file.commonKeys().forEach(key -> common.put(key.name(), key.form()));

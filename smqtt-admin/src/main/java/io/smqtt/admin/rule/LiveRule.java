@@ -6,14 +6,10 @@ import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.object.ObjectFormat;
 import io.smqtt.config.SecretMask;
-import io.smqtt.spi.ActionType;
-import io.smqtt.spi.Rules;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,15 +80,15 @@ record LiveRule(Map<String, String> keys) {
     /**
      * The keys of an action as they may be shown.
      *
-     * @param secrets the keys that its type declares as secrets
+     * @param mask masks secrets
      */
-    Map<String, String> shown(String action, Set<String> secrets) {
+    Map<String, String> shown(String action, ActionMask mask) {
         String prefix = ACTIONS + '.' + action + '.';
         Map<String, String> shown = new LinkedHashMap<>();
         keys.forEach((key, text) -> {
             if (key.startsWith(prefix)) {
                 String name = key.substring(prefix.length());
-                shown.put(name, secrets.contains(name) ? SecretMask.MASK : SecretMask.value(name, text));
+                shown.put(name, mask.shown(type(action), name, text));
             }
         });
         return shown;
@@ -103,11 +99,11 @@ record LiveRule(Map<String, String> keys) {
      *
      * @throws InvalidFieldException if a masked text has no former one
      */
-    LiveRule keeping(@Nullable LiveRule former, Set<String> secrets) {
+    LiveRule keeping(@Nullable LiveRule former, ActionMask mask) {
         Map<String, String> kept = new LinkedHashMap<>(keys);
         if (former != null) {
             for (String action : former.actions()) {
-                former.shown(action, secrets).forEach((name, shown) -> {
+                former.shown(action, mask).forEach((name, shown) -> {
                     String key = ACTIONS + '.' + action + '.' + name;
                     String given = kept.get(key);
                     if (shown.equals(given)) {
@@ -133,10 +129,10 @@ record LiveRule(Map<String, String> keys) {
      *
      * @param body its keys, and its name if it is an action of a rule
      * @param former the rule that has an action of this name, whose texts stand for masked ones; null for a new action
-     * @param secrets the keys that its type declares as secrets
+     * @param mask masks secrets
      * @throws InvalidFieldException if a masked text has no former one
      */
-    static Map<String, String> action(JsonFields body, @Nullable LiveRule former, Set<String> secrets) {
+    static Map<String, String> action(JsonFields body, @Nullable LiveRule former, ActionMask mask) {
         String name = body.textOrNull(NAME);
         String prefix = ACTIONS + '.' + (name == null ? "" : name) + '.';
         Map<String, String> given = new LinkedHashMap<>();
@@ -144,19 +140,10 @@ record LiveRule(Map<String, String> keys) {
         given.remove(prefix + NAME);
         Map<String, String> keys = new LinkedHashMap<>();
         new LiveRule(given)
-                .keeping(former, secrets)
+                .keeping(former, mask)
                 .keys()
                 .forEach((key, text) -> keys.put(key.substring(prefix.length()), text));
         return keys;
-    }
-
-    /** The keys of all types of actions that are declared as secrets. */
-    static Set<String> secrets(Rules rules) {
-        return rules.types().stream()
-                .flatMap(type -> type.keys().stream())
-                .filter(ActionType.Key::isSecret)
-                .map(ActionType.Key::name)
-                .collect(Collectors.toSet());
     }
 
     /** Reads the body of a request: {@code sql}, {@code description}, {@code enable}, and {@code actions}, each with name, type and settings. */

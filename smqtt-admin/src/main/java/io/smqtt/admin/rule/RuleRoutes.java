@@ -22,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -183,13 +182,13 @@ public final class RuleRoutes implements RouteGroup {
                 List.of());
     }
 
-    private static Map<String, Object> idle(LiveRule rule, String action, Set<String> secrets) {
+    private static Map<String, Object> idle(LiveRule rule, String action, ActionMask mask) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("name", action);
         fields.put("type", rule.type(action));
         fields.put("status", "stopped");
         fields.put(METRICS, Map.of());
-        fields.put(SETTINGS, rule.shown(action, secrets));
+        fields.put(SETTINGS, rule.shown(action, mask));
         return fields;
     }
 
@@ -199,7 +198,7 @@ public final class RuleRoutes implements RouteGroup {
 
     private Map<String, Object> fields(RuleStatus rule, NodeCalls.Answers answers) {
         LiveObject<LiveRule> object = objects.kind().get(rule.name());
-        Set<String> secrets = object == null ? Set.of() : secrets();
+        ActionMask mask = object == null ? ActionMask.BY_NAME : mask();
         List<Map<String, Object>> actions = new ArrayList<>();
         for (RuleStatus.Action action : rule.actions()) {
             Map<String, Object> fields = new LinkedHashMap<>();
@@ -211,12 +210,12 @@ public final class RuleRoutes implements RouteGroup {
             }
             fields.put(METRICS, sums(answers, rule.name(), action.name()));
             if (object != null) {
-                fields.put(SETTINGS, object.value().shown(action.name(), secrets));
+                fields.put(SETTINGS, object.value().shown(action.name(), mask));
             }
             actions.add(fields);
         }
         if (object != null && rule.actions().isEmpty()) {
-            object.value().actions().forEach(action -> actions.add(idle(object.value(), action, secrets)));
+            object.value().actions().forEach(action -> actions.add(idle(object.value(), action, mask)));
         }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put(ID, rule.name());
@@ -259,10 +258,10 @@ public final class RuleRoutes implements RouteGroup {
         return counts.getOrDefault(name, 0L);
     }
 
-    /** The keys of all types that are declared as secrets. */
-    private Set<String> secrets() {
+    /** The declarations of all types that are present here. */
+    private ActionMask mask() {
         Rules rules = view.rulesHere();
-        return rules == null ? Set.of() : LiveRule.secrets(rules);
+        return rules == null ? ActionMask.BY_NAME : ActionMask.of(rules);
     }
 
     // --- changes
@@ -285,7 +284,7 @@ public final class RuleRoutes implements RouteGroup {
 
     private Mono<ApiAnswer> change(ApiRequest request, String id, Expected expected, int status) {
         LiveObject<LiveRule> former = objects.kind().get(id);
-        LiveRule rule = LiveRule.of(request.fields()).keeping(former == null ? null : former.value(), secrets());
+        LiveRule rule = LiveRule.of(request.fields()).keeping(former == null ? null : former.value(), mask());
         return put(
                 request,
                 id,

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param text what it is, for the documentation
  * @param isRequired whether it must be set
  * @param isSecret whether its value is shown nowhere
+ * @param isPlain whether its value is shown although its name suggests a secret
  * @param choices the words of a choice; empty for other kinds
  */
 public record SinkSetting(
@@ -26,6 +27,7 @@ public record SinkSetting(
         String text,
         boolean isRequired,
         boolean isSecret,
+        boolean isPlain,
         List<String> choices) {
 
     /** The form of a value. */
@@ -56,7 +58,7 @@ public record SinkSetting(
     }
 
     private SinkSetting(String name, Kind kind, @Nullable String value, String text) {
-        this(name, kind, value, "", "", text, false, false, List.of());
+        this(name, kind, value, "", "", text, false, false, false, List.of());
     }
 
     /**
@@ -93,7 +95,7 @@ public record SinkSetting(
      * @return a key
      */
     public static SinkSetting choice(String name, String value, List<String> choices, String text) {
-        return new SinkSetting(name, Kind.CHOICE, value, "", "", text, false, false, choices);
+        return new SinkSetting(name, Kind.CHOICE, value, "", "", text, false, false, false, choices);
     }
 
     /**
@@ -139,7 +141,7 @@ public record SinkSetting(
     }
 
     private static SinkSetting bounded(String name, Kind kind, String value, String min, String max, String text) {
-        return new SinkSetting(name, kind, value, min, max, text, false, false, List.of());
+        return new SinkSetting(name, kind, value, min, max, text, false, false, false, List.of());
     }
 
     /**
@@ -182,7 +184,7 @@ public record SinkSetting(
      * @return a copy
      */
     public SinkSetting required() {
-        return new SinkSetting(name, kind, null, min, max, text, true, isSecret, choices);
+        return new SinkSetting(name, kind, null, min, max, text, true, isSecret, isPlain, choices);
     }
 
     /**
@@ -191,6 +193,15 @@ public record SinkSetting(
      * @return a copy
      */
     public SinkSetting secret() {
-        return new SinkSetting(name, kind, value, min, max, text, isRequired, true, choices);
+        return new SinkSetting(name, kind, value, min, max, text, isRequired, true, false, choices);
+    }
+
+    /**
+     * The same key, whose value is shown although its name suggests a secret, such as the {@code key} of a record.
+     *
+     * @return a copy
+     */
+    public SinkSetting plain() {
+        return new SinkSetting(name, kind, value, min, max, text, isRequired, false, true, choices);
     }
 }

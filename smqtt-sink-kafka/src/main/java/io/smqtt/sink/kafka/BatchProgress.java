@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of the rows of one batch. Answers arrive on the thread of the producer, in any order. After a failure that may pass, later rows with
- * the same topic and key are sent again too, so that the last record of a key is that of the last row.
+ * the same topic and key are sent again too, so that the last record of a key is that of the last row. Rows without a key have no order.
  */
 @AnyThread
 final class BatchProgress {
@@ -102,16 +102,17 @@ final class BatchProgress {
 
     private synchronized BatchResult result() {
         List<Refusal> refusals = new ArrayList<>();
-        Set<@Nullable Place> again = new HashSet<>();
+        Set<Place> again = new HashSet<>();
         for (int i = 0; i < settled.length; i++) {
             SinkException failure = failures[i];
             if (failure != null) {
                 refusals.add(new Refusal(i, String.valueOf(failure.getMessage()), failure.isRecoverable()));
-                if (failure.isRecoverable()) {
-                    again.add(places[i]);
+                Place place = places[i];
+                if (failure.isRecoverable() && place != null && place.key() != null) {
+                    again.add(place);
                 }
             } else if (again.contains(places[i])) {
-                refusals.add(new Refusal(i, OVERTAKEN, true));
+                refusals.add(new Refusal(i, OVERTAKEN, true, true));
             }
         }
         return refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals);

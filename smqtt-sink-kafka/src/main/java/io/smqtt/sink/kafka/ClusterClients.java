@@ -14,22 +14,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The clients of a real cluster. The producer is idempotent and waits for all replicas. It gives a record up before the action sends its batch
- * again, so that a record is not written once more by the former attempt.
+ * again ({@link AttemptTimes}), so that a record is not written once more by the former attempt.
  */
 @AnyThread
 final class ClusterClients implements KafkaClients {
 
     private static final int MOST_IN_FLIGHT = 5; // the most with which an idempotent producer keeps the order
     private static final long LONGEST_REQUEST_MILLIS = 30_000;
-    private static final long SHORTEST_DELIVERY_MILLIS = 20;
 
     private final SinkContext context;
     private final KafkaConnection connection;
+    private final AttemptTimes times;
 
     /** Checks settings. Blocks. */
     ClusterClients(SinkContext context) {
         SinkSettings settings = context.settings();
         this.context = context;
+        this.times = AttemptTimes.of(context);
         this.connection =
                 new KafkaConnection(settings, "smqtt-" + context.label().replace('/', '-'));
         if (settings.bytes(KafkaSinkFactory.BUFFER) < settings.bytes(KafkaSinkFactory.REQUEST_BYTES)) {
@@ -40,11 +41,9 @@ final class ClusterClients implements KafkaClients {
     /** The properties of the producer. Blocks. */
     Map<String, Object> producerProperties() {
         SinkSettings settings = context.settings();
-        long attempt = context.config().timeout().toMillis();
-        long delivery = Math.max(SHORTEST_DELIVERY_MILLIS, attempt - attempt / 10);
+        long delivery = times.delivery().toMillis();
         long linger = Math.min(settings.duration(KafkaSinkFactory.LINGER).toMillis(), delivery / 4);
         long request = Math.min(LONGEST_REQUEST_MILLIS, (delivery - linger) / 2);
-        long block = Math.min(settings.duration(KafkaSinkFactory.MAX_BLOCK).toMillis(), delivery);
         Map<String, Object> properties = connection.properties();
         properties.put(ProducerConfig.ACKS_CONFIG, "all");
         properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
@@ -55,7 +54,7 @@ final class ClusterClients implements KafkaClients {
                 ProducerConfig.MAX_REQUEST_SIZE_CONFIG,
                 Math.toIntExact(settings.bytes(KafkaSinkFactory.REQUEST_BYTES)));
         properties.put(ProducerConfig.BUFFER_MEMORY_CONFIG, settings.bytes(KafkaSinkFactory.BUFFER));
-        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, block);
+        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, times.block().toMillis());
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Math.toIntExact(delivery));
         properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, Math.toIntExact(request));
         return properties;
@@ -70,7 +69,8 @@ final class ClusterClients implements KafkaClients {
 
     @Override
     public void probe(@Nullable String topic) {
-        int millis = Math.toIntExact(context.config().timeout().toMillis());
+        long timeout = context.config().timeout().toMillis();
+        int millis = Math.toIntExact(timeout - timeout / 10); // the reason is there before the action gives up
         ClusterProbe.ask(connection, topic == null ? List.of() : List.of(topic), millis);
     }
 }

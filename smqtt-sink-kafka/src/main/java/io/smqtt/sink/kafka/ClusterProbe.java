@@ -12,6 +12,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
 
 /** Asks a cluster whether it is there, and has topics. */
 final class ClusterProbe {
@@ -28,26 +29,37 @@ final class ClusterProbe {
      * @throws RuntimeException if the cluster does not answer, refuses, or does not have a topic; its message is for operators
      */
     static void ask(KafkaConnection connection, List<String> topics, int millis) {
+        long beganNanos = System.nanoTime();
         Map<String, Object> properties = new HashMap<>(connection.properties());
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
         Admin admin = KafkaThread.withOwnClasses(() -> Admin.create(properties));
         try {
+            long left = millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos) - CLOSE.toMillis();
             if (topics.isEmpty()) {
-                admin.describeCluster().nodes().get(millis, TimeUnit.MILLISECONDS);
+                admin.describeCluster().nodes().get(left, TimeUnit.MILLISECONDS);
             } else {
-                admin.describeTopics(topics).allTopicNames().get(millis, TimeUnit.MILLISECONDS);
+                admin.describeTopics(topics).allTopicNames().get(left, TimeUnit.MILLISECONDS);
             }
         } catch (ExecutionException e) {
-            throw e.getCause() instanceof UnknownTopicOrPartitionException
-                    ? new UnknownTopicOrPartitionException("the cluster has no topic " + String.join(" or no ", topics))
-                    : e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+            throw failure(e.getCause(), topics, millis);
         } catch (TimeoutException e) {
-            throw new org.apache.kafka.common.errors.TimeoutException("no answer within " + millis + " ms");
+            throw failure(new org.apache.kafka.common.errors.TimeoutException(), topics, millis);
         } catch (InterruptedException e) {
             throw new InterruptException(e); // sets the flag again
         } finally {
             admin.close(CLOSE);
         }
+    }
+
+    private static RuntimeException failure(@Nullable Throwable cause, List<String> topics, int millis) {
+        if (cause instanceof UnknownTopicOrPartitionException) {
+            return new UnknownTopicOrPartitionException("the cluster has no topic " + String.join(" or no ", topics));
+        }
+        if (cause instanceof org.apache.kafka.common.errors.TimeoutException) {
+            return new org.apache.kafka.common.errors.TimeoutException(
+                    "no broker of the cluster has answered within " + millis + " ms");
+        }
+        return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 }

@@ -28,7 +28,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Writes rows as records of Kafka. A thread of its own hands records to the producer, because that may wait for the cluster; a row is settled by the
- * callback of the producer.
+ * callback of the producer. All lanes share the thread: a batch whose turn comes too late for its timeout is not sent, see {@link AttemptTimes}.
  */
 @AnyThread
 final class KafkaSink implements Sink {
@@ -39,7 +39,7 @@ final class KafkaSink implements Sink {
     private final RecordTemplate template;
     private final @Nullable String topic;
     private final KafkaThread thread;
-    private final long aloneNanos;
+    private final long handNanos;
     private volatile boolean closed;
     /** Rows that had no answer in time, as long as their lanes have them: a batch with one of them is sent record by record. */
     private final Set<SinkRecord> expired = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -50,17 +50,18 @@ final class KafkaSink implements Sink {
         this.clients = clients;
         this.template = new RecordTemplate(context);
         this.topic = template.fixedTopic();
-        this.aloneNanos = context.config().timeout().toNanos() / 2;
+        this.handNanos = AttemptTimes.of(context).hand().toNanos();
         this.thread = new KafkaThread("smqtt-rule-" + context.rule() + '-' + context.action());
     }
 
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
         return Mono.create(result -> {
+            long beganNanos = System.nanoTime(); // when the action's timeout begins
             BatchProgress progress = new BatchProgress(batch.size(), result::success);
             result.onCancel(progress::cancel);
             try {
-                thread.execute(() -> hand(batch, progress));
+                thread.execute(() -> hand(batch, progress, beganNanos));
             } catch (RejectedExecutionException e) {
                 result.error(isClosed());
             }
@@ -73,7 +74,7 @@ final class KafkaSink implements Sink {
 
     // --- on the thread
 
-    private void hand(List<SinkRecord> batch, BatchProgress progress) {
+    private void hand(List<SinkRecord> batch, BatchProgress progress, long beganNanos) {
         Producer<byte[], byte[]> present;
         try {
             present = present();
@@ -82,15 +83,18 @@ final class KafkaSink implements Sink {
             return;
         }
         boolean oneByOne = !expired.isEmpty() && batch.stream().anyMatch(expired::contains);
-        long began = System.nanoTime();
         for (int i = 0; i < batch.size(); i++) {
-            if (progress.isBroken() || (oneByOne && i > 0 && System.nanoTime() - began > aloneNanos)) {
+            if (progress.isBroken()) {
                 progress.abandon(i, new SinkException("not sent after the failure of a row before it", true));
+                return;
+            }
+            if (System.nanoTime() - beganNanos > handNanos) {
+                progress.abandon(i, new SinkException("not sent in time, the cluster is slow", true));
                 return;
             }
             Future<?> answer = hand(present, batch.get(i), i, progress);
             if (oneByOne && answer != null) {
-                await(answer);
+                await(answer, beganNanos + handNanos - System.nanoTime());
             }
         }
     }
@@ -99,9 +103,9 @@ final class KafkaSink implements Sink {
      * Waits for the answer of a record before the next one is sent. The producer splits a request that the cluster finds too large, but may never
      * separate a record that is too large from small ones, until all of them have expired.
      */
-    private void await(Future<?> answer) {
+    private static void await(Future<?> answer, long atMostNanos) {
         try {
-            answer.get(aloneNanos, TimeUnit.NANOSECONDS);
+            answer.get(Math.max(0, atMostNanos), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {

@@ -42,9 +42,10 @@ public final class KafkaSinkFactory implements SinkFactory {
         return List.of(
                 SinkSetting.template(TOPIC, null, "the topic of Kafka").required(),
                 SinkSetting.template(
-                        KEY,
-                        null,
-                        "the key. Records with the same key are in the same partition; a row whose key is absent has none, and any partition"),
+                                KEY,
+                                null,
+                                "the key. Records with the same key are in the same partition; a row whose key is absent has none, and any partition")
+                        .plain(),
                 SinkSetting.template(
                         VALUE,
                         null,

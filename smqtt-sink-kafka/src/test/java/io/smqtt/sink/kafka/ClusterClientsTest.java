@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.RuleActionConfig;
 import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkFactory;
 import io.smqtt.rules.sink.SinkPage;
+import io.smqtt.rules.sink.SinkSetting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +26,8 @@ import org.apache.kafka.common.config.types.Password;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
 class ClusterClientsTest {
@@ -30,9 +36,15 @@ class ClusterClientsTest {
     Path folder;
 
     private static ClusterClients clients(String... pairs) {
+        return new ClusterClients(context(Duration.ofSeconds(10), pairs));
+    }
+
+    private static SinkContext context(Duration timeout, String... pairs) {
         String[] all =
                 Stream.concat(Stream.of("topic", "rows"), Stream.of(pairs)).toArray(String[]::new);
-        return new ClusterClients(SinkContract.context(new KafkaSinkFactory(), message -> Mono.empty(), null, all));
+        SinkContext context = SinkContract.context(new KafkaSinkFactory(), message -> Mono.empty(), null, all);
+        RuleActionConfig config = context.config().toBuilder().timeout(timeout).build();
+        return new SinkContext("r", "a", config, context.settings(), context.publisher(), null);
     }
 
     /** The values as Kafka reads them. */
@@ -55,13 +67,54 @@ class ClusterClientsTest {
         assertThat(config.getString("acks")).isEqualTo("-1");
         assertThat(config.getBoolean("enable.idempotence")).isTrue();
         assertThat(config.getString("client.id")).isEqualTo("smqtt-r-a");
-        assertThat(config.getInt("delivery.timeout.ms")).isEqualTo(9_000); // of 10 s
-        assertThat(config.getInt("request.timeout.ms")).isEqualTo(4_500);
+        assertThat(config.getInt("delivery.timeout.ms"))
+                .isEqualTo(6_000); // of 10 s, 2 s are for the way to the producer, and 1 s is max.block.ms
+        assertThat(config.getInt("request.timeout.ms")).isEqualTo(3_000);
         assertThat(config.getLong("max.block.ms")).isEqualTo(1_000);
         assertThat(config.getLong("buffer.memory")).isEqualTo(16 << 20);
         assertThat(config.getInt("max.request.size")).isEqualTo(1 << 20);
         assertThat(config.getString("compression.type")).isEqualTo("zstd");
         assertThat(config.getString("security.protocol")).isEqualTo("PLAINTEXT");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PT0.1S, 10ms", "PT0.1S, 1m", "PT2S, 1s", "PT15S, 1s", "PT15S, 1m", "PT10M, 1m"})
+    void theProducerGivesUpBeforeTheAction(Duration timeout, String maxBlock) {
+        SinkContext context =
+                context(timeout, "bootstrap-servers", "a:9092", "max-block", maxBlock, "linger", "1s");
+        ProducerConfig config = read(new ClusterClients(context));
+        long delivery = config.getInt("delivery.timeout.ms");
+        long longest =
+                AttemptTimes.of(context).hand().toMillis() + config.getLong("max.block.ms") + delivery;
+
+        assertThat(longest).isPositive().isLessThanOrEqualTo(timeout.toMillis() * 9 / 10);
+        assertThat(config.getLong("linger.ms") + config.getInt("request.timeout.ms"))
+                .isLessThanOrEqualTo(delivery); // as Kafka demands
+    }
+
+    @Test
+    void timeoutThatIsTooShortIsRefused() {
+        assertThatThrownBy(() -> new ClusterClients(context(Duration.ofMillis(99), "bootstrap-servers", "a:9092")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("rules.r.actions.a.timeout must be at least 100ms for Kafka");
+    }
+
+    @Test
+    void probeTellsOfAClusterThatDoesNotAnswer() {
+        Duration timeout = Duration.ofMillis(400);
+        SinkContext context = context(timeout, "bootstrap-servers", "127.0.0.1:1");
+        try (Sink sink = new KafkaSink(context, new ClusterClients(context))) {
+            assertThatThrownBy(() -> sink.check().timeout(timeout).block())
+                    .hasMessage("no broker of the cluster has answered within 360 ms");
+        }
+    }
+
+    @Test
+    void theKeyOfARecordIsNoSecret() {
+        assertThat(new KafkaSinkFactory().settings())
+                .filteredOn(SinkSetting::isPlain)
+                .extracting(SinkSetting::name)
+                .containsExactly("key");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.Callback;
@@ -24,6 +25,7 @@ final class FakeCluster implements KafkaClients {
     volatile Function<ProducerRecord<byte[], byte[]>, @Nullable RuntimeException> failure = record -> null;
     volatile @Nullable RuntimeException unreachable;
     volatile boolean hangs;
+    volatile @Nullable CountDownLatch blocks;
 
     @Override
     public Producer<byte[], byte[]> producer() {
@@ -60,6 +62,7 @@ final class FakeCluster implements KafkaClients {
 
         @Override
         public synchronized Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+            awaitEnd(blocks);
             Future<RecordMetadata> answer = super.send(record, callback);
             RuntimeException error = failure.apply(record);
             if (hangs) {
@@ -72,6 +75,16 @@ final class FakeCluster implements KafkaClients {
                 errorNext(error);
             }
             return answer;
+        }
+
+        private static void awaitEnd(@Nullable CountDownLatch blocked) {
+            try {
+                if (blocked != null) {
+                    blocked.await();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
         }
 
         @Override

@@ -6,15 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.config.RuleActionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.BatchResult.Refusal;
+import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkRecord;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -37,20 +40,25 @@ class KafkaFailuresTest {
     private KafkaSink sink = sink("rows");
 
     private KafkaSink sink(String topic) {
+        return sink(topic, Duration.ofSeconds(10));
+    }
+
+    private KafkaSink sink(String topic, Duration timeout) {
+        SinkContext context = SinkContract.context(
+                new KafkaSinkFactory(),
+                message -> Mono.empty(),
+                null,
+                "bootstrap-servers",
+                "127.0.0.1:9092",
+                "topic",
+                topic,
+                "key",
+                "${key}",
+                "value",
+                "${n}");
+        RuleActionConfig config = context.config().toBuilder().timeout(timeout).build();
         return new KafkaSink(
-                SinkContract.context(
-                        new KafkaSinkFactory(),
-                        message -> Mono.empty(),
-                        null,
-                        "bootstrap-servers",
-                        "127.0.0.1:9092",
-                        "topic",
-                        topic,
-                        "key",
-                        "${key}",
-                        "value",
-                        "${n}"),
-                cluster);
+                new SinkContext("r", "a", config, context.settings(), context.publisher(), null), cluster);
     }
 
     @AfterEach
@@ -111,6 +119,43 @@ class KafkaFailuresTest {
         assertThat(send().refusals()).containsExactly(new Refusal(3, "too large", false));
     }
 
+    /** The producer could still write its records when the action sends the batch again. */
+    @Test
+    void batchWhoseTurnComesTooLateIsNotSent() {
+        sink.close();
+        sink = sink("rows", Duration.ofMillis(200)); // of which 40 ms are for the turn
+        CountDownLatch blocks = new CountDownLatch(1);
+        cluster.blocks = blocks;
+        AtomicReference<BatchResult> first = new AtomicReference<>();
+        AtomicReference<BatchResult> second = new AtomicReference<>();
+        long began = System.nanoTime();
+        sink.send(rows()).subscribe(first::set);
+        sink.send(rows()).subscribe(second::set);
+        await().until(() -> System.nanoTime() - began > Duration.ofMillis(60).toNanos());
+        blocks.countDown();
+
+        await().untilAsserted(() -> assertThat(second.get()).isNotNull());
+        assertThat(second.get().refusals())
+                .hasSize(10)
+                .allMatch(refusal -> refusal.recoverable()
+                        && refusal.reason().equals("not sent in time, the cluster is slow"));
+        assertThat(first.get().refusals()).hasSize(9); // the first row was handed over in time
+        assertThat(cluster.values()).containsExactly("0");
+    }
+
+    @Test
+    void rowsWithoutAKeyHaveNoOrder() {
+        AtomicReference<BatchResult> result = new AtomicReference<>();
+        BatchProgress progress = new BatchProgress(2, result::set);
+        for (int i = 0; i < 2; i++) {
+            progress.place(i, new ProducerRecord<>("t", null, new byte[0]));
+        }
+        progress.settle(1, null);
+        progress.settle(0, KafkaFailure.of(new TimeoutException("expired"), false));
+
+        assertThat(result.get().refusals()).containsExactly(new Refusal(0, "expired", true));
+    }
+
     @Test
     void laterRowsOfTheSameKeyAreSentAgainThoughTheClusterHasThem() {
         AtomicReference<BatchResult> result = new AtomicReference<>();
@@ -126,8 +171,8 @@ class KafkaFailuresTest {
         progress.settle(0, KafkaFailure.of(new TimeoutException("expired"), false));
 
         assertThat(result.get().refusals())
-                .extracting(Refusal::index, Refusal::recoverable)
-                .containsExactly(tuple(0, true), tuple(2, true));
+                .extracting(Refusal::index, Refusal::recoverable, Refusal::written)
+                .containsExactly(tuple(0, true, false), tuple(2, true, true));
     }
 
     @Test

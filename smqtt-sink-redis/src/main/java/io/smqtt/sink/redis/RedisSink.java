@@ -53,9 +53,9 @@ final class RedisSink implements Sink {
         List<Refusal> refusals = new ArrayList<>();
         String again = null;
         for (int i = 0; i < commands.size(); i++) {
-            Throwable error = again == null ? error(commands.get(i)) : null;
+            Throwable error = error(commands.get(i));
             if (again != null) {
-                refusals.add(new Refusal(i, again, true));
+                refusals.add(new Refusal(i, again, true, error == null));
             } else if (error != null) {
                 RedisFailure failure = RedisFailure.of(error);
                 refusals.add(new Refusal(i, failure.reason(), failure.mayPass()));
