@@ -168,7 +168,7 @@ public final class BrokerComposition {
     public void check() {
         List<String> problems = new ArrayList<>();
         BrokerBuilder.collect(problems, builder::check);
-        wanted().forEach(provider -> BrokerBuilder.collect(problems, () -> provider.check(config)));
+        wanted().forEach(provider -> BrokerBuilder.collect(problems, () -> provider.check(config, parts)));
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems.stream().distinct().toList());
         }
@@ -183,10 +183,9 @@ public final class BrokerComposition {
      */
     public Broker start() {
         requireModules();
-        List<Consumer<BrokerBuilder>> additions = additions();
         builder.store(store);
         try {
-            additions.forEach(addition -> addition.accept(builder));
+            addAll();
             Broker broker = builder.start().block();
             if (broker == null) {
                 throw new IllegalStateException("the broker did not start");
@@ -215,15 +214,47 @@ public final class BrokerComposition {
         }
     }
 
-    /** Creates all modules before the first one is added. Access and bridges read their secrets when they are added, which is after a migration has written them. */
-    private List<Consumer<BrokerBuilder>> additions() {
+    /** Adds all modules. If one cannot be created or added, the others are released. */
+    private void addAll() {
+        List<Consumer<BrokerBuilder>> created = new ArrayList<>();
+        try {
+            for (Consumer<BrokerBuilder> addition : additions(created)) {
+                created.remove(addition);
+                addition.accept(builder);
+            }
+        } catch (RuntimeException | Error e) {
+            created.forEach(addition -> release(addition, e));
+            Shutdown.stop(builder.modules).block();
+            throw e;
+        }
+    }
+
+    private static void release(Consumer<BrokerBuilder> addition, Throwable failure) {
+        if (addition instanceof AutoCloseable module) {
+            try {
+                module.close();
+            } catch (Exception e) {
+                failure.addSuppressed(e);
+            }
+        }
+    }
+
+    /**
+     * Creates all modules before the first one is added. Access and bridges read their secrets when they are added, which is after a migration has written
+     * them.
+     *
+     * @param created gets those of modules, also if a later one cannot be created
+     */
+    private List<Consumer<BrokerBuilder>> additions(List<Consumer<BrokerBuilder>> created) {
         List<Consumer<BrokerBuilder>> additions = new ArrayList<>();
         List<Consumer<BrokerBuilder>> earlier = new ArrayList<>();
         List<Consumer<BrokerBuilder>> later = new ArrayList<>();
         for (ModuleProvider provider : wanted()) {
             boolean isStore = provider.stage() == ModuleProvider.Stage.STORE;
             boolean afterHost = provider.stage().compareTo(ModuleProvider.Stage.HOST) > 0;
-            (isStore ? additions : afterHost ? later : earlier).add(provider.create(config, parts));
+            Consumer<BrokerBuilder> addition = provider.create(config, parts);
+            created.add(addition);
+            (isStore ? additions : afterHost ? later : earlier).add(addition);
         }
         additions.add(unchanged -> prepare.run());
         additions.addAll(earlier);

@@ -61,7 +61,8 @@ public interface ModuleProvider {
      * write first, such as secrets, are read by what it returns.
      *
      * @param config the configuration of the broker, which asks for the module
-     * @return adds the module and its parts to the builder; called at most once, may block
+     * @return adds the module and its parts to the builder; called at most once, may block. If it is {@link AutoCloseable}, it is closed instead
+     *     of being called when the broker does not start, to release what the module has
      * @throws ConfigurationException if the configuration cannot be used
      */
     Consumer<BrokerBuilder> create(BrokerConfig config);
@@ -85,4 +86,15 @@ public interface ModuleProvider {
      * @throws ConfigurationException if the configuration cannot be used, with all problems that were found
      */
     default void check(BrokerConfig config) {}
+
+    /**
+     * Checks what {@link #create} would reject with parts of the application, without side effects. Blocks.
+     *
+     * @param config as above
+     * @param parts the parts of the application
+     * @throws ConfigurationException as above
+     */
+    default void check(BrokerConfig config, ApplicationParts parts) {
+        check(config);
+    }
 }

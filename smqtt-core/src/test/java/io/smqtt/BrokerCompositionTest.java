@@ -125,6 +125,39 @@ class BrokerCompositionTest {
         assertThat(CALLS).containsExactly("store close");
     }
 
+    @Test
+    void modulesThatAreNotAddedAreClosed() throws IOException {
+        BrokerComposition parts = BrokerComposition.ofProgram(CONFIG, jarWith(Holders.class, Meters.class))
+                .add(builder -> {
+                    throw new IllegalStateException("no");
+                });
+
+        assertThatThrownBy(parts::start).isInstanceOf(IllegalStateException.class);
+        assertThat(CALLS).containsExactly("create meters", "create holders", "add meters", "close holders", "stop meters");
+    }
+
+    @Test
+    void modulesAreClosedIfALaterOneCannotBeCreated() throws IOException {
+        BrokerComposition parts =
+                BrokerComposition.ofProgram(CONFIG, jarWith(Broken.class, Holders.class, Meters.class));
+
+        assertThatThrownBy(parts::start).isInstanceOf(ConfigurationException.class);
+        assertThat(CALLS).containsExactly("create meters", "create holders", "close holders");
+    }
+
+    @Test
+    void partsOfTheApplicationAreChecked() throws IOException {
+        BrokerComposition parts = BrokerComposition.ofProgram(CONFIG, jarWith(Broken.class))
+                .parts(new ApplicationParts() {
+                    @Override
+                    public <T> List<T> of(Class<T> type) {
+                        return List.of(type.cast("a part"));
+                    }
+                });
+
+        assertThatThrownBy(parts::check).hasMessageContaining("broken with a part");
+    }
+
     private ClassLoader jarWith(Class<?>... providers) throws IOException {
         Path services = Files.createDirectories(jar.resolve("META-INF/services"));
         List<String> names = List.of(providers).stream().map(Class::getName).toList();
@@ -211,6 +244,68 @@ class BrokerCompositionTest {
         @Override
         public Stage stage() {
             return Stage.TRACES;
+        }
+    }
+
+    /** Has something to close. */
+    public static final class Holders extends Recording {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Holders() {}
+
+        @Override
+        public String name() {
+            return "holders";
+        }
+
+        @Override
+        public Stage stage() {
+            return Stage.CLUSTER;
+        }
+
+        @Override
+        public Consumer<BrokerBuilder> create(BrokerConfig config) {
+            return new Holder(super.create(config));
+        }
+    }
+
+    private record Holder(Consumer<BrokerBuilder> addition) implements Consumer<BrokerBuilder>, AutoCloseable {
+
+        @Override
+        public void accept(BrokerBuilder builder) {
+            addition.accept(builder);
+        }
+
+        @Override
+        public void close() {
+            CALLS.add("close holders");
+        }
+    }
+
+    /** Cannot be created. */
+    public static final class Broken extends Recording {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Broken() {}
+
+        @Override
+        public String name() {
+            return "broken";
+        }
+
+        @Override
+        public Stage stage() {
+            return Stage.TRACES;
+        }
+
+        @Override
+        public Consumer<BrokerBuilder> create(BrokerConfig config) {
+            throw new ConfigurationException("broken");
+        }
+
+        @Override
+        public void check(BrokerConfig config, ApplicationParts parts) {
+            throw new ConfigurationException("broken with " + parts.of(String.class).get(0));
         }
     }
 }

@@ -60,6 +60,7 @@ final class Lane {
     private List<Delivery.Item> current = List.of();
     private long firstAttemptNanos;
     private long oldestNanos;
+    private int attempt; // the number of the last one
     private int alone; // so many rows are sent one by one, because their batch was refused
     private boolean busy;
     private boolean closed;
@@ -115,12 +116,33 @@ final class Lane {
         }
         int seen = 1;
         do {
-            Mono<Boolean> next = next();
-            if (next != null) {
-                start(next);
+            try {
+                Mono<Boolean> next = next();
+                if (next != null) {
+                    start(next);
+                }
+            } catch (RuntimeException | Error e) { // Reactor throws some errors, such as that of a missing class, instead of signalling them
+                broken(e);
             }
             seen = passes.addAndGet(-seen);
         } while (seen != 0);
+    }
+
+    /** Sends the rows again after an error that the sink has thrown; an answer to that attempt is ignored. */
+    private void broken(Throwable error) {
+        List<Delivery.Item> batch;
+        synchronized (this) {
+            attempt++;
+            running = null;
+            batch = current;
+        }
+        later(batch);
+        outcomes.failed(String.valueOf(error), batch.size());
+    }
+
+    /** Whether an answer is to the last attempt. */
+    private synchronized boolean isLast(int number) {
+        return number == attempt;
     }
 
     private void start(Mono<Boolean> next) {
@@ -156,7 +178,7 @@ final class Lane {
             take();
         }
         busy = true;
-        return send(current);
+        return send(current, ++attempt);
     }
 
     private Duration waitForMore() {
@@ -179,13 +201,14 @@ final class Lane {
         backoff.reset();
     }
 
-    private Mono<Boolean> send(List<Delivery.Item> batch) {
+    private Mono<Boolean> send(List<Delivery.Item> batch, int number) {
         return Mono.defer(() ->
                         sink.send(batch.stream().map(Delivery.Item::record).toList()))
                 .switchIfEmpty(Mono.error(() -> new SinkException("the sink has not answered", true)))
                 .timeout(config.timeout(), timer)
+                .filter(result -> isLast(number))
                 .doOnNext(result -> answered(batch, result))
-                .onErrorResume(error -> failed(batch, error))
+                .onErrorResume(error -> isLast(number) ? failed(batch, error) : Mono.empty())
                 .thenReturn(true);
     }
 

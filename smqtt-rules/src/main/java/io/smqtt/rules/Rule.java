@@ -104,7 +104,13 @@ final class Rule {
                     block + "type", "is below names that have more than 120 characters together");
         }
         SinkSettings settings = SinkSettings.of(block, factory.settings(), config.settings());
-        return factory.open(new SinkContext(rule, action, config, settings, publisher, columns));
+        try {
+            return factory.open(new SinkContext(rule, action, config, settings, publisher, columns));
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (RuntimeException | LinkageError e) {
+            throw new ConfigurationException(block + "type", "is " + config.type() + ", whose sink cannot be made: " + e);
+        }
     }
 
     String name() {

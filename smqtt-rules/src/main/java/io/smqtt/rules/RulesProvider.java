@@ -36,12 +36,30 @@ public final class RulesProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config, ApplicationParts parts) {
-        RulesModule module = RulesModule.of(config, parts.of(SinkFactory.class));
-        return builder -> builder.module(module);
+        return new Addition(RulesModule.of(config, parts.of(SinkFactory.class)));
     }
 
     @Override
     public void check(BrokerConfig config) {
-        RulesModule.of(config).close();
+        check(config, ApplicationParts.NONE);
+    }
+
+    @Override
+    public void check(BrokerConfig config, ApplicationParts parts) {
+        RulesModule.of(config, parts.of(SinkFactory.class)).close();
+    }
+
+    /** Adds the module, or closes its sinks. */
+    private record Addition(RulesModule module) implements Consumer<BrokerBuilder>, AutoCloseable {
+
+        @Override
+        public void accept(BrokerBuilder builder) {
+            builder.module(module);
+        }
+
+        @Override
+        public void close() {
+            module.close();
+        }
     }
 }

@@ -150,6 +150,25 @@ class LaneTest {
         assertThat(failures).containsExactly("1 no answer within 200 ms");
     }
 
+    /** As with an extension that lacks a class: Reactor throws such an error. */
+    @Test
+    void sinkThatThrowsAnErrorIsAskedAgain() {
+        Lane lane = lane(
+                numbers -> {
+                    if (batches.size() < 3) {
+                        throw new NoClassDefFoundError("com/example/Missing");
+                    }
+                    return Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(250)); // past the first timeouts
+                },
+                config().timeout(Duration.ofMillis(300)).minDelay(Duration.ofMillis(20)).maxDelay(Duration.ofMillis(30)));
+
+        add(lane, 1, 4);
+
+        await().untilAsserted(() -> assertThat(settled).isEqualTo(numbers(1, 4)));
+        assertThat(batches).containsExactly("[1]", "[1]", "[1]", "[2, 3, 4]");
+        assertThat(failures).containsOnly("1 java.lang.NoClassDefFoundError: com/example/Missing");
+    }
+
     @Test
     void onlyTheRowThatIsRefusedIsGivenUp() {
         List<reactor.core.publisher.MonoSink<BatchResult>> first = new CopyOnWriteArrayList<>();
