@@ -72,7 +72,8 @@ final class PublishBatch extends HeldTicket {
                 offer.of(index);
                 route(
                         loop,
-                        messages.get(index).accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null),
+                        messages.get(index)
+                                .accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null),
                         offer);
                 offer.routed();
                 routed++;

@@ -133,7 +133,8 @@ class BrokerCompositionTest {
                 });
 
         assertThatThrownBy(parts::start).isInstanceOf(IllegalStateException.class);
-        assertThat(CALLS).containsExactly("create meters", "create holders", "add meters", "close holders", "stop meters");
+        assertThat(CALLS)
+                .containsExactly("create meters", "create holders", "add meters", "close holders", "stop meters");
     }
 
     @Test
@@ -305,7 +306,8 @@ class BrokerCompositionTest {
 
         @Override
         public void check(BrokerConfig config, ApplicationParts parts) {
-            throw new ConfigurationException("broken with " + parts.of(String.class).get(0));
+            throw new ConfigurationException(
+                    "broken with " + parts.of(String.class).get(0));
         }
     }
 }

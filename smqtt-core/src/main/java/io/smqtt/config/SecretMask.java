@@ -71,7 +71,8 @@ public final class SecretMask {
     private static final Pattern PARAMETER = Pattern.compile("([?&])([^=&#\\s]+)=[^&#\\s]*");
 
     /** One or more placeholders such as {@code ${clientid}}, which stand for values that are not in the text. */
-    private static final Pattern PLACEHOLDERS = Pattern.compile("\\$\\{[\\w.\\[\\]-]+}(?:[/:._-]?\\$\\{[\\w.\\[\\]-]+})*");
+    private static final Pattern PLACEHOLDERS =
+            Pattern.compile("\\$\\{[\\w.\\[\\]-]+}(?:[/:._-]?\\$\\{[\\w.\\[\\]-]+})*");
 
     private SecretMask() {}
 

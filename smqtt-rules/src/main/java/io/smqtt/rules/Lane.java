@@ -121,7 +121,9 @@ final class Lane {
                 if (next != null) {
                     start(next);
                 }
-            } catch (RuntimeException | Error e) { // Reactor throws some errors, such as that of a missing class, instead of signalling them
+            } catch (RuntimeException
+                    | Error e) { // Reactor throws some errors, such as that of a missing class, instead of signalling
+                // them
                 broken(e);
             }
             seen = passes.addAndGet(-seen);

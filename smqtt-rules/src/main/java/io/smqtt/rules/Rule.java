@@ -109,7 +109,8 @@ final class Rule {
         } catch (ConfigurationException e) {
             throw e;
         } catch (RuntimeException | LinkageError e) {
-            throw new ConfigurationException(block + "type", "is " + config.type() + ", whose sink cannot be made: " + e);
+            throw new ConfigurationException(
+                    block + "type", "is " + config.type() + ", whose sink cannot be made: " + e);
         }
     }
 

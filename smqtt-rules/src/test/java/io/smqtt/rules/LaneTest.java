@@ -160,7 +160,9 @@ class LaneTest {
                     }
                     return Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(250)); // past the first timeouts
                 },
-                config().timeout(Duration.ofMillis(300)).minDelay(Duration.ofMillis(20)).maxDelay(Duration.ofMillis(30)));
+                config().timeout(Duration.ofMillis(300))
+                        .minDelay(Duration.ofMillis(20))
+                        .maxDelay(Duration.ofMillis(30)));
 
         add(lane, 1, 4);
 
@@ -220,7 +222,8 @@ class LaneTest {
         BatchResult overtaken =
                 new BatchResult(List.of(new Refusal(0, "expired", true), new Refusal(1, "overtaken", true, true)));
         Lane lane = lane(
-                numbers -> numbers.equals(List.of(1)) ? Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(20))
+                numbers -> numbers.equals(List.of(1))
+                        ? Mono.just(BatchResult.DONE).delayElement(Duration.ofMillis(20))
                         : Mono.just(overtaken),
                 config().retryFor(Duration.ofMillis(30)));
 
@@ -248,7 +251,9 @@ class LaneTest {
             public void close() {}
         };
 
-        assertThat(RuleAction.check(silent, config().timeout(Duration.ofMillis(20)).build()).block())
+        assertThat(RuleAction.check(
+                                silent, config().timeout(Duration.ofMillis(20)).build())
+                        .block())
                 .isEqualTo("no answer within 20 ms");
     }
 

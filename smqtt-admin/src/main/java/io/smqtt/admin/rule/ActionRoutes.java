@@ -105,8 +105,8 @@ public final class ActionRoutes implements RouteGroup {
         }
         String rule = request.query("rule");
         LiveObject<LiveRule> former = rule == null ? null : objects.kind().get(rule);
-        return rules.probe(LiveRule.action(
-                        request.fields(), former == null ? null : former.value(), ActionMask.of(rules)))
+        return rules.probe(
+                        LiveRule.action(request.fields(), former == null ? null : former.value(), ActionMask.of(rules)))
                 .onErrorMap(
                         ConfigurationException.class,
                         error -> Problem.badRequest(String.join("; ", error.problems()))

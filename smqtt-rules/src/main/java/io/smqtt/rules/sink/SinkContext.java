@@ -39,7 +39,12 @@ public record SinkContext(
      */
     public static SinkContext of(
             String name, SinkFactory factory, Map<String, String> settings, SinkPublisher publisher) {
-        return of(name, factory, settings, RuleActionConfig.builder(factory.type()).build(), publisher);
+        return of(
+                name,
+                factory,
+                settings,
+                RuleActionConfig.builder(factory.type()).build(),
+                publisher);
     }
 
     /**

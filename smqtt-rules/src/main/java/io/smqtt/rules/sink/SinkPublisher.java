@@ -33,13 +33,16 @@ public interface SinkPublisher {
         AtomicReference<String> reason = new AtomicReference<>("");
         return Flux.range(0, messages.size())
                 .flatMapSequential(
-                        i -> publish(messages.get(i)).then(Mono.<Integer>empty()).onErrorResume(error -> {
-                            reason.compareAndSet("", String.valueOf(error.getMessage()));
-                            return Mono.just(i);
-                        }),
+                        i -> publish(messages.get(i))
+                                .then(Mono.<Integer>empty())
+                                .onErrorResume(error -> {
+                                    reason.compareAndSet("", String.valueOf(error.getMessage()));
+                                    return Mono.just(i);
+                                }),
                         Math.max(1, messages.size()))
                 .collectList()
-                .flatMap(failed ->
-                        failed.isEmpty() ? Mono.empty() : Mono.error(new PublishFailedException(failed, reason.get())));
+                .flatMap(failed -> failed.isEmpty()
+                        ? Mono.empty()
+                        : Mono.error(new PublishFailedException(failed, String.valueOf(reason.get()))));
     }
 }

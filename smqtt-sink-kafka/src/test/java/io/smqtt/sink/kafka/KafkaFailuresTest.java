@@ -57,8 +57,7 @@ class KafkaFailuresTest {
                 "value",
                 "${n}");
         RuleActionConfig config = context.config().toBuilder().timeout(timeout).build();
-        return new KafkaSink(
-                new SinkContext("r", "a", config, context.settings(), context.publisher(), null), cluster);
+        return new KafkaSink(new SinkContext("r", "a", config, context.settings(), context.publisher(), null), cluster);
     }
 
     @AfterEach
@@ -137,8 +136,8 @@ class KafkaFailuresTest {
         await().untilAsserted(() -> assertThat(second.get()).isNotNull());
         assertThat(second.get().refusals())
                 .hasSize(10)
-                .allMatch(refusal -> refusal.recoverable()
-                        && refusal.reason().equals("not sent in time, the cluster is slow"));
+                .allMatch(refusal ->
+                        refusal.recoverable() && refusal.reason().equals("not sent in time, the cluster is slow"));
         assertThat(first.get().refusals()).hasSize(9); // the first row was handed over in time
         assertThat(cluster.values()).containsExactly("0");
     }

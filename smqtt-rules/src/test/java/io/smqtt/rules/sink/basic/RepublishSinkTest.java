@@ -93,9 +93,7 @@ class RepublishSinkTest extends SinkContract {
                             new BatchResult.Refusal(0, "the topic is not valid", false),
                             new BatchResult.Refusal(2, "the broker did not take it: the store is full", true));
         }
-        assertThat(published)
-                .extracting(message -> message.topic().value())
-                .containsExactly("a", "c");
+        assertThat(published).extracting(message -> message.topic().value()).containsExactly("a", "c");
     }
 
     @Test
