@@ -4,7 +4,11 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -21,6 +25,9 @@ final class SinkCampaign implements AutoCloseable {
 
     /** The filter of all topics. */
     static final String FILTER = "in/#";
+
+    /** The most messages that the action has at the same time, and so the most that are repeated after a kill. */
+    private static final int INFLIGHT = 1_000;
 
     private static final int TOPICS = 10;
     private static final int SECONDS = Integer.getInteger("smqtt.sink.seconds", 2);
@@ -59,8 +66,65 @@ final class SinkCampaign implements AutoCloseable {
                 .toList();
     }
 
-    BrokerProcess broker() {
-        return broker;
+    /**
+     * Writes the configuration of a broker with the rule {@code store}.
+     *
+     * @param directory where it is written
+     * @param statement the statement of the rule
+     * @param action the keys of its action that the type of the sink has, one in each line
+     */
+    static Path configuration(Path directory, String statement, String action) throws IOException {
+        return Files.writeString(directory.resolve("test.yaml"), """
+                management:
+                  enabled: false
+                access:
+                  allow-anonymous: loopback
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: 0
+                  ws:
+                    enabled: false
+                storage:
+                  kind: rocksdb
+                rules:
+                  store:
+                    sql: %s
+                    actions:
+                      sink:
+                        inflight: %d
+                        batch-size: 500
+                        lanes: 2
+                        min-delay: 20ms
+                        max-delay: 500ms
+                        timeout: 5s
+                """.formatted(statement, INFLIGHT) + action.indent(8));
+    }
+
+    /** Waits for one dead letter, with some parts in its line. */
+    static void awaitDeadLetter(Path directory, String... parts) {
+        Path file = directory.resolve("data/rules/store-dead.jsonl");
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(Files.readAllLines(file))
+                        .singleElement()
+                        .asString()
+                        .contains("\"topic\":\"in/poison\"")
+                        .contains(parts));
+    }
+
+    /** Publishes a message with QoS 1 that the server of the sink refuses. */
+    void publishPoison(String payload) {
+        try (RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect("poison");
+            client.publish("in/poison", payload, 1);
+        }
+    }
+
+    /** The number of different messages among those that have arrived. */
+    static int distinct(Map<String, List<Integer>> numbers) {
+        return numbers.values().stream()
+                .mapToInt(arrived -> new LinkedHashSet<>(arrived).size())
+                .sum();
     }
 
     /** Publishes and kills; returns when all messages are acknowledged. */
@@ -98,7 +162,7 @@ final class SinkCampaign implements AutoCloseable {
         await().pollDelay(time).atMost(time.plus(PATIENCE)).until(() -> true);
     }
 
-    /** How many different messages were published. */
+    /** The number of different messages that were published. */
     int published() {
         return publishers.stream().mapToInt(JournalPublisher::count).sum();
     }
@@ -108,9 +172,8 @@ final class SinkCampaign implements AutoCloseable {
      *
      * @param name of the sink, for the line with the figures
      * @param numbers what has arrived in each topic
-     * @param inflight of the action, which bounds the repetitions after each kill
      */
-    void assertArrived(String name, Map<String, List<Integer>> numbers, int inflight) {
+    void assertArrived(String name, Map<String, List<Integer>> numbers) {
         int rows = 0;
         for (JournalPublisher publisher : publishers) {
             List<Integer> arrived = numbers.get(publisher.topic());
@@ -128,7 +191,7 @@ final class SinkCampaign implements AutoCloseable {
         assertThat(repeated)
                 .isBetween(
                         0,
-                        (SERVER_KILLS + BROKER_KILLS) * inflight
+                        (SERVER_KILLS + BROKER_KILLS) * INFLIGHT
                                 + BROKER_KILLS * TOPICS * JournalClient.WINDOW); // which publishers send again
     }
 
