@@ -63,5 +63,6 @@ public final class LogbackSetup extends ContextAwareBase implements Configurator
         context.getLogger("com.zaxxer.hikari").setLevel(Level.ERROR);
         context.getLogger("io.lettuce").setLevel(Level.ERROR);
         context.getLogger("org.apache.kafka").setLevel(Level.ERROR);
+        context.getLogger("com.rabbitmq").setLevel(Level.OFF);
     }
 }

@@ -84,6 +84,7 @@ class DistProof {
                             "access backend sql",
                             "sink jdbc",
                             "sink kafka",
+                            "sink rabbitmq",
                             "sink redis");
         }
     }

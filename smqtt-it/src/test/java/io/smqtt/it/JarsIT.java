@@ -37,6 +37,7 @@ class JarsIT {
             Map.entry("smqtt-rules", "io.smqtt.rules"),
             Map.entry("smqtt-sink-jdbc", "io.smqtt.sink.jdbc"),
             Map.entry("smqtt-sink-kafka", "io.smqtt.sink.kafka"),
+            Map.entry("smqtt-sink-rabbitmq", "io.smqtt.sink.rabbitmq"),
             Map.entry("smqtt-sink-redis", "io.smqtt.sink.redis"),
             Map.entry("smqtt-cluster", "io.smqtt.cluster"),
             Map.entry("smqtt-persistence", "io.smqtt.persistence"),

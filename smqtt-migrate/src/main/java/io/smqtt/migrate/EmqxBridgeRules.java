@@ -13,7 +13,7 @@ import java.util.List;
 final class EmqxBridgeRules {
 
     private static final String NO_SINK =
-            "write an action of rules.<name> by hand: the types are republish, console, file, http, influxdb, jdbc, kafka and redis";
+            "write an action of rules.<name> by hand: the types are republish, console, file, http, influxdb, jdbc, kafka, rabbitmq and redis";
     private static final String NO_SOURCE =
             "there is no connection to this kind of service; a client that publishes can bring its messages";
     private static final String BY_HAND =

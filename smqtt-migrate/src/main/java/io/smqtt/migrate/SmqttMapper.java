@@ -27,7 +27,7 @@ final class SmqttMapper {
             "storage.kind: rocksdb stores sessions, queues and retained messages on disk; the data "
                     + "of the old store is not migrated";
     private static final String NO_SOURCES =
-            "an action of a rule has the address of its own sink: docs/rules.md#sinks; there are http, influxdb, jdbc, kafka and redis";
+            "an action of a rule has the address of its own sink: docs/rules.md#sinks; there are http, influxdb, jdbc, kafka, rabbitmq and redis";
 
     static final RuleTable<SmqttMapper> RULES = new RuleTable<>(List.<Rule<SmqttMapper>>of(
             same("logLevel", "logging.level", SmqttMapper::logLevel),

@@ -17,7 +17,7 @@ final class SmqttRules {
 
     private static final int MOST = 1_000;
     private static final String NO_SINK =
-            "the chain ends here; add an action to the rule by hand: the types http, influxdb, jdbc, kafka and redis are there, others "
+            "the chain ends here; add an action to the rule by hand: the types http, influxdb, jdbc, kafka, rabbitmq and redis are there, others "
                     + "need a sink of your own";
 
     private final SmqttKeys keys;

@@ -32,6 +32,7 @@ class ModuleEdgesTest {
             Map.entry("rules", Set.of("core")),
             Map.entry("sink-jdbc", Set.of("core", "rules")),
             Map.entry("sink-kafka", Set.of("core", "rules")),
+            Map.entry("sink-rabbitmq", Set.of("core", "rules")),
             Map.entry("sink-redis", Set.of("core", "rules")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),

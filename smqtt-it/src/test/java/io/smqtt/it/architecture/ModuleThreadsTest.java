@@ -25,6 +25,7 @@ class ModuleThreadsTest {
                         "access-redis",
                         "bridge",
                         "sink-kafka",
+                        "sink-rabbitmq",
                         "cluster",
                         "persistence",
                         "metric",

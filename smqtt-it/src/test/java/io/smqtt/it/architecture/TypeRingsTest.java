@@ -35,6 +35,7 @@ class TypeRingsTest {
             "rules",
             "sink-jdbc",
             "sink-kafka",
+            "sink-rabbitmq",
             "sink-redis",
             "bootstrap",
             "migrate",
