@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
-import io.smqtt.message.ProtocolVersion;
-import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RabbitmqSinkIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final int INFLIGHT = 1_000;
 
     @TempDir
     Path directory;
@@ -56,32 +51,16 @@ class RabbitmqSinkIT {
             try (SinkCampaign campaign = new SinkCampaign(
                     () -> BrokerProcess.start(Extensions.command("smqtt-sink-rabbitmq", directory, configuration)),
                     server)) {
-                publishPoison(campaign.broker());
+                campaign.publishPoison("wrong");
                 campaign.run();
                 try (Connection connection = rabbitmq.connect()) {
                     Channel channel = connection.createChannel();
                     await().atMost(PATIENCE).until(() -> read(channel) >= campaign.published());
                 }
-                campaign.assertArrived("rabbitmq", numbers, INFLIGHT);
-                awaitDeadLetter();
+                campaign.assertArrived("rabbitmq", numbers);
+                SinkCampaign.awaitDeadLetter(directory, "it reaches no queue: NO_ROUTE");
             }
         }
-    }
-
-    private static void publishPoison(BrokerProcess broker) {
-        try (RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
-            client.connect("poison");
-            client.publish("in/poison", "wrong", 1);
-        }
-    }
-
-    private void awaitDeadLetter() {
-        Path file = directory.resolve("data/rules/store-dead.jsonl");
-        await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(Files.readAllLines(file))
-                        .singleElement()
-                        .asString()
-                        .contains("\"topic\":\"in/poison\"", "it reaches no queue: NO_ROUTE"));
     }
 
     /** Takes what is in the queue; returns how many different messages there were so far. */
@@ -90,41 +69,20 @@ class RabbitmqSinkIT {
             numbers.computeIfAbsent(got.getProps().getType(), topic -> new ArrayList<>())
                     .add(Integer.valueOf(new String(got.getBody(), StandardCharsets.UTF_8)));
         }
-        return numbers.values().stream()
-                .mapToInt(arrived -> new LinkedHashSet<>(arrived).size())
-                .sum();
+        return SinkCampaign.distinct(numbers);
     }
 
     private Path configuration(int port) throws IOException {
-        return Files.writeString(directory.resolve("test.yaml"), """
-                management:
-                  enabled: false
-                access:
-                  allow-anonymous: loopback
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                storage:
-                  kind: rocksdb
-                rules:
-                  store:
-                    sql: SELECT topic, payload AS n, CASE WHEN payload = 'wrong' THEN 'nobody' ELSE 'rows' END AS key FROM "%s"
-                    actions:
-                      queue:
-                        type: rabbitmq
-                        url: amqp://127.0.0.1:%d
-                        routing-key: ${key}
-                        properties.type: ${topic}
-                        body: ${n}
-                        inflight: %d
-                        batch-size: 500
-                        lanes: 2
-                        min-delay: 20ms
-                        max-delay: 500ms
-                        timeout: 5s
-                """.formatted(SinkCampaign.FILTER, port, INFLIGHT));
+        return SinkCampaign.configuration(
+                directory,
+                "SELECT topic, payload AS n, CASE WHEN payload = 'wrong' THEN 'nobody' ELSE 'rows' END AS key FROM \""
+                        + SinkCampaign.FILTER + '"',
+                """
+                type: rabbitmq
+                url: amqp://127.0.0.1:%d
+                routing-key: ${key}
+                properties.type: ${topic}
+                body: ${n}
+                """.formatted(port));
     }
 }
