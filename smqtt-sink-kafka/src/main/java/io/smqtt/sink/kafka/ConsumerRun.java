@@ -40,7 +40,9 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final Duration CLOSE = Duration.ofSeconds(2);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long REACHED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The records that a run holds, as a multiple of those in flight, before it waits for the first that has no answer. */
+    private static final int SPAN = 8;
 
     /** The broker has a record, or could not keep it. */
     private record Answer(
@@ -50,9 +52,11 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
     private final List<String> topics;
     private final Supplier<Consumer<byte[], byte[]>> consumers;
     private final SourceOutput out;
+    private final SourceHealth health;
     private final java.util.function.Consumer<@Nullable Throwable> outcome;
     private final int most;
     private final int atOnce;
+    private final long mostBytes;
     private final long commitNanos;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Thread thread;
@@ -63,7 +67,6 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
     // on the thread
     private final PublishedOffsets offsets = new PublishedOffsets();
     private long committedNanos;
-    private long reachedNanos;
     private boolean committing;
     private @Nullable KafkaException failure;
 
@@ -72,14 +75,17 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
             List<String> topics,
             Supplier<Consumer<byte[], byte[]>> consumers,
             SourceOutput out,
+            SourceHealth health,
             java.util.function.Consumer<@Nullable Throwable> outcome) {
         this.context = context;
         this.topics = topics;
         this.consumers = consumers;
         this.out = out;
+        this.health = health;
         this.outcome = outcome;
         this.most = context.config().inflight();
         this.atOnce = KafkaSource.atOnce(context);
+        this.mostBytes = context.settings().bytes(KafkaSourceFactory.MAX_MEMORY);
         this.commitNanos =
                 context.settings().duration(KafkaSourceFactory.COMMIT).toNanos();
     }
@@ -131,7 +137,6 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
             Consumer<byte[], byte[]> made = consumers.get();
             consumer = made;
             try {
-                reachedNanos = System.nanoTime(); // some time for the first connection
                 made.subscribe(topics, this);
                 while (!ended) {
                     pass(made);
@@ -151,7 +156,7 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
     }
 
     private void pass(Consumer<byte[], byte[]> from) {
-        boolean paused = offsets.open() + atOnce > most || out.isPaused();
+        boolean paused = isFull() || out.isPaused();
         if (paused) {
             from.pause(from.assignment());
         } else {
@@ -165,13 +170,20 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
         if (failure != null) {
             throw failure;
         }
-        report(from);
+        health.look(from);
+    }
+
+    /** A record that waits for its answer holds those behind it, which have theirs: their offsets cannot be committed. */
+    private boolean isFull() {
+        return offsets.open() + atOnce > most
+                || offsets.held() + atOnce > SPAN * most
+                || offsets.openBytes() >= mostBytes;
     }
 
     private void publish(ConsumerRecord<byte[], byte[]> record) {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
         long offset = record.offset();
-        offsets.taken(partition, offset);
+        offsets.taken(partition, offset, RecordColumns.bytes(record));
         out.publish(RecordColumns.of(record))
                 .subscribe(
                         published -> answers.add(new Answer(partition, offset, null)),
@@ -191,15 +203,23 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
 
     private void commit(Consumer<byte[], byte[]> to) {
         long now = System.nanoTime();
-        if (committing || now - committedNanos < commitNanos || !offsets.isChanged()) {
+        if (committing || now - committedNanos < commitNanos) {
+            return;
+        }
+        if (!offsets.isChanged()) {
+            health.committed();
             return;
         }
         committing = true;
         committedNanos = now;
+        health.committing();
         to.commitAsync(offsets.take(), (committed, error) -> {
             committing = false;
-            if (error != null) {
+            if (error == null) {
+                health.committed();
+            } else {
                 offsets.changed(); // with the next one
+                health.notCommitted(error);
                 notCommitted(error);
             }
         });
@@ -216,29 +236,6 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
         } else if (failure == null) {
             failure = new KafkaException("offsets cannot be committed: " + error.getMessage());
         }
-    }
-
-    /** A consumer without a connection does not fail; it waits. */
-    private void report(Consumer<byte[], byte[]> of) {
-        long now = System.nanoTime();
-        if (now - reachedNanos < REACHED_NANOS) {
-            return;
-        }
-        if (connections(of) > 0) {
-            reachedNanos = now;
-            out.working();
-        } else {
-            out.failing("no broker of Kafka is connected");
-        }
-    }
-
-    private static double connections(Consumer<byte[], byte[]> of) {
-        return of.metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals("connection-count"))
-                .mapToDouble(
-                        metric -> metric.getValue().metricValue() instanceof Number number ? number.doubleValue() : 0)
-                .max()
-                .orElse(1);
     }
 
     /** Waits a moment for the messages in flight, and commits. */

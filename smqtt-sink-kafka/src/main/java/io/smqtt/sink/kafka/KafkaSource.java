@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -30,6 +31,7 @@ final class KafkaSource implements Source {
     private final List<String> topics;
     private final Supplier<Consumer<byte[], byte[]>> consumers;
     private final Runnable probe;
+    private final LongSupplier nanoTime;
     private final Set<ConsumerRun> runs = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -38,12 +40,18 @@ final class KafkaSource implements Source {
      *
      * @param consumers makes the consumer of a run. Blocks
      * @param probe asks the cluster for the topics, and throws if it has them not. Blocks
+     * @param nanoTime a clock, in nanoseconds
      */
-    KafkaSource(SourceContext context, Supplier<Consumer<byte[], byte[]>> consumers, Runnable probe) {
+    KafkaSource(
+            SourceContext context,
+            Supplier<Consumer<byte[], byte[]>> consumers,
+            Runnable probe,
+            LongSupplier nanoTime) {
         this.context = context;
         this.topics = topics(context);
         this.consumers = consumers;
         this.probe = probe;
+        this.nanoTime = nanoTime;
     }
 
     /** Checks settings, and that files can be read. Blocks. */
@@ -52,7 +60,8 @@ final class KafkaSource implements Source {
         return new KafkaSource(
                 context,
                 () -> consumer(context, connection),
-                () -> ClusterProbe.ask(connection, topics(context), PROBE_MILLIS));
+                () -> ClusterProbe.ask(connection, topics(context), PROBE_MILLIS),
+                System::nanoTime);
     }
 
     private static List<String> topics(SourceContext context) {
@@ -94,7 +103,8 @@ final class KafkaSource implements Source {
                 end.error(new SinkException("the source is closed", true));
                 return;
             }
-            ConsumerRun run = new ConsumerRun(context, topics, consumers, out, error -> {
+            SourceHealth health = new SourceHealth(topics, out, nanoTime);
+            ConsumerRun run = new ConsumerRun(context, topics, consumers, out, health, error -> {
                 if (error == null) {
                     end.success();
                 } else {

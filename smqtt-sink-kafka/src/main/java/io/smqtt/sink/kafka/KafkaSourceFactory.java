@@ -16,6 +16,7 @@ public final class KafkaSourceFactory implements SourceFactory {
     static final String RESET = "offset-reset";
     static final String COMMIT = "commit-interval";
     static final String FETCH_BYTES = "fetch-bytes";
+    static final String MAX_MEMORY = "max-memory";
 
     /** Creates the factory, for {@link java.util.ServiceLoader}. */
     public KafkaSourceFactory() {}
@@ -51,7 +52,13 @@ public final class KafkaSourceFactory implements SourceFactory {
                                 "8MiB",
                                 "64KiB",
                                 "1GiB",
-                                "maximum size of what is fetched at a time from each broker, and kept in memory; a larger record is fetched alone")));
+                                "maximum size of what is fetched at a time from each broker, and kept in memory; a larger record is fetched alone"),
+                        SinkSetting.size(
+                                MAX_MEMORY,
+                                "64MiB",
+                                "1",
+                                "16GiB",
+                                "maximum size of all records that were taken and are not yet stored; the source is not read beyond that")));
         return settings;
     }
 

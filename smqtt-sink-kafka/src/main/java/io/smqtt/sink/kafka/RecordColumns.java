@@ -35,6 +35,19 @@ final class RecordColumns {
         return columns;
     }
 
+    /** The size of what a record holds: key, value and headers. */
+    static int bytes(ConsumerRecord<byte[], byte[]> record) {
+        int bytes = length(record.key()) + length(record.value());
+        for (Header header : record.headers()) {
+            bytes += header.key().length() + length(header.value());
+        }
+        return bytes;
+    }
+
+    private static int length(byte @Nullable [] bytes) {
+        return bytes == null ? 0 : bytes.length;
+    }
+
     private static @Nullable Object textOrBytes(byte @Nullable [] bytes) {
         if (bytes == null) {
             return null;

@@ -15,17 +15,23 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongPredicate;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
@@ -43,23 +49,34 @@ class KafkaSourceTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final TopicPartition PARTITION = new TopicPartition("orders", 0);
+    private static final TopicPartition OTHER = new TopicPartition("orders", 1);
 
     private final AtomicReference<Exception> refusal = new AtomicReference<>();
+    private final List<Map<TopicPartition, OffsetAndMetadata>> commits = new CopyOnWriteArrayList<>();
+    private volatile @Nullable ConsumerRebalanceListener listener;
     private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>("earliest") {
         @Override
         public synchronized void commitAsync(
                 Map<TopicPartition, OffsetAndMetadata> offsets, OffsetCommitCallback callback) {
             if (refusal.get() == null || callback == null) {
+                commits.add(Map.copyOf(offsets));
                 super.commitAsync(offsets, callback);
             } else {
                 callback.onComplete(offsets, refusal.get());
             }
         }
+
+        @Override
+        public void subscribe(Collection<String> topics, ConsumerRebalanceListener follower) {
+            listener = follower;
+            super.subscribe(topics, follower);
+        }
     };
     private final Output output = new Output();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final AtomicReference<RuntimeException> probe = new AtomicReference<>();
-    private final KafkaSource source = new KafkaSource(context(4), () -> consumer, this::probe);
+    private final AtomicLong now = new AtomicLong();
+    private KafkaSource source = source(context(4));
     private @Nullable Disposable run;
 
     /** Keeps what arrives, and answers when a test says so. */
@@ -67,13 +84,18 @@ class KafkaSourceTest {
 
         final List<Map<String, Object>> arrived = new CopyOnWriteArrayList<>();
         final List<Sinks.One<Boolean>> answers = new CopyOnWriteArrayList<>();
+        final List<String> told = new CopyOnWriteArrayList<>();
         volatile boolean paused;
+        volatile LongPredicate answered = offset -> false;
 
         @Override
         public Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
             return Mono.defer(() -> {
                 Sinks.One<Boolean> answer = Sinks.one();
                 answers.add(answer);
+                if (answered.test((Long) columns.get("offset"))) {
+                    answer.tryEmitValue(true);
+                }
                 arrived.add(columns);
                 return answer.asMono();
             });
@@ -88,19 +110,28 @@ class KafkaSourceTest {
         public void rejected(String reason) {}
 
         @Override
-        public void failing(String reason) {}
+        public void failing(String reason) {
+            told.add(reason);
+        }
 
         @Override
-        public void working() {}
+        public void working() {
+            told.add("working");
+        }
     }
 
     private static SourceContext context(int inflight) {
+        return context(inflight, "64MiB");
+    }
+
+    private static SourceContext context(int inflight, String maxMemory) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (String[] pair : new String[][] {
             {"bootstrap-servers", "127.0.0.1:9092"},
             {"topics", "orders"},
             {"group-id", "smqtt"},
-            {"commit-interval", "1ms"}
+            {"commit-interval", "1ms"},
+            {"max-memory", maxMemory}
         }) {
             values.put(pair[0], new ConfigValue(pair[1], "test", Path.of("")));
         }
@@ -110,17 +141,22 @@ class KafkaSourceTest {
                 SinkSettings.of("sources.s.", new KafkaSourceFactory().settings(), values));
     }
 
+    private KafkaSource source(SourceContext context) {
+        return new KafkaSource(context, () -> consumer, this::probe, now::get);
+    }
+
     private void probe() {
         if (probe.get() != null) {
             throw probe.get();
         }
     }
 
-    private void begin() {
-        consumer.updateBeginningOffsets(Map.of(PARTITION, 0L));
-        consumer.schedulePollTask(() -> consumer.rebalance(List.of(PARTITION)));
+    private void begin(TopicPartition... partitions) {
+        Set<TopicPartition> assigned = partitions.length == 0 ? Set.of(PARTITION) : Set.of(partitions);
+        consumer.updateBeginningOffsets(Map.of(PARTITION, 0L, OTHER, 0L));
+        consumer.schedulePollTask(() -> consumer.rebalance(assigned));
         run = source.run(output).subscribe(nothing -> {}, failure::set);
-        await().atMost(PATIENCE).until(() -> consumer.assignment().contains(PARTITION));
+        await().atMost(PATIENCE).until(() -> consumer.assignment().equals(assigned));
     }
 
     @AfterEach
@@ -132,9 +168,13 @@ class KafkaSourceTest {
     }
 
     private void add(long offset) {
+        add(PARTITION, offset);
+    }
+
+    private void add(TopicPartition partition, long offset) {
         consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>(
-                "orders",
-                0,
+                partition.topic(),
+                partition.partition(),
                 offset,
                 ("k" + offset).getBytes(StandardCharsets.UTF_8),
                 ("v" + offset).getBytes(StandardCharsets.UTF_8))));
@@ -197,6 +237,7 @@ class KafkaSourceTest {
         await().atMost(PATIENCE).until(() -> failure.get() != null);
         assertThat(failure.get()).hasMessage("disk full");
         assertThat(consumer.closed()).isTrue();
+        assertThat(commits).isEmpty();
     }
 
     @Test
@@ -244,6 +285,105 @@ class KafkaSourceTest {
 
         assertThat(consumer.closed()).isTrue();
         assertThat(failure.get()).isNull();
+        assertThat(commits).isNotEmpty().last().isEqualTo(Map.of(PARTITION, new OffsetAndMetadata(1)));
+    }
+
+    @Test
+    void oneRecordWithoutAnAnswerDoesNotLetTheOthersGrow() {
+        output.answered = offset -> offset > 0;
+        begin();
+        for (int i = 0; i < 40; i++) {
+            add(i); // of at most 8 x 4, two at a time
+        }
+        await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
+        assertThat(output.arrived).hasSizeBetween(31, 32);
+        assertThat(commits).isEmpty();
+
+        output.answers.get(0).tryEmitValue(true);
+        await().atMost(PATIENCE).until(() -> committed() == 40);
+        assertThat(consumer.paused()).isEmpty();
+    }
+
+    @Test
+    void nothingIsFetchedWhileMaxMemoryIsFull() {
+        source = source(context(100, "10"));
+        consumer.setMaxPollRecords(1);
+        begin();
+        for (int i = 0; i < 5; i++) {
+            add(i); // four bytes each
+        }
+        await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
+        assertThat(output.arrived).hasSize(3);
+        output.answers.get(1).tryEmitValue(true);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 4);
+        output.answers.forEach(answer -> answer.tryEmitValue(true));
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 5);
+        output.answers.get(4).tryEmitValue(true);
+    }
+
+    @Test
+    void ofAPartitionThatIsRevokedTheFinishedBeginningIsCommitted() {
+        begin(PARTITION, OTHER);
+        add(PARTITION, 0);
+        add(PARTITION, 1);
+        add(OTHER, 0);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 3);
+        output.answers.get(0).tryEmitValue(true);
+        await().atMost(PATIENCE).until(() -> committed() == 1);
+        commits.clear();
+
+        consumer.schedulePollTask(() -> consumer.rebalance(List.of(OTHER)));
+        await().atMost(PATIENCE).until(() -> consumer.assignment().equals(Set.of(OTHER)));
+        assertThat(commits).containsExactly(Map.of(PARTITION, new OffsetAndMetadata(1)));
+
+        output.answers.get(1).tryEmitValue(true); // too late: the next member reads it again
+        output.answers.get(2).tryEmitValue(true);
+        await().atMost(PATIENCE).until(() -> commits.size() > 1);
+        assertThat(commits.subList(1, commits.size())).containsOnly(Map.of(OTHER, new OffsetAndMetadata(1)));
+    }
+
+    @Test
+    void ofAPartitionThatIsLostNothingIsCommitted() {
+        begin(PARTITION, OTHER);
+        add(PARTITION, 0);
+        add(OTHER, 0);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 2);
+        consumer.schedulePollTask(() -> listener.onPartitionsLost(List.of(PARTITION)));
+        add(OTHER, 1);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 3);
+
+        output.answers.forEach(answer -> answer.tryEmitValue(true));
+        await().atMost(PATIENCE).until(() -> commits.contains(Map.of(OTHER, new OffsetAndMetadata(2))));
+        assertThat(commits).allSatisfy(commit -> assertThat(commit).containsOnlyKeys(OTHER));
+    }
+
+    @Test
+    void offsetsThatAreNotCommittedForLongAreTold() {
+        consumer.updatePartitions("orders", List.of(new PartitionInfo("orders", 0, null, null, null)));
+        output.answered = offset -> true;
+        begin();
+        refusal.set(new RebalanceInProgressException("soon"));
+        add(0);
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 1);
+        await().atMost(PATIENCE).until(() -> {
+            now.addAndGet(TimeUnit.SECONDS.toNanos(5));
+            return output.told.contains("offsets cannot be committed: soon");
+        });
+        assertThat(failure.get()).isNull();
+
+        refusal.set(null);
+        await().atMost(PATIENCE).until(() -> {
+            now.addAndGet(TimeUnit.SECONDS.toNanos(5));
+            return output.told.get(output.told.size() - 1).equals("working");
+        });
+        assertThat(committed()).isEqualTo(1);
+    }
+
+    @Test
+    void aTopicThatIsMissingIsTold() {
+        begin();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(5));
+        await().atMost(PATIENCE).until(() -> output.told.contains("the cluster has no topic orders"));
     }
 
     @Test

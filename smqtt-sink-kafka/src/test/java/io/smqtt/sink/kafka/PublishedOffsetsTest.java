@@ -18,9 +18,9 @@ class PublishedOffsetsTest {
     @Test
     void aPartitionIsCommittedUpToTheFirstWithoutAnAnswer() {
         for (long offset : new long[] {5, 6, 9}) {
-            offsets.taken(A, offset);
+            offsets.taken(A, offset, 10);
         }
-        offsets.taken(B, 1);
+        offsets.taken(B, 1, 10);
         offsets.published(A, 6);
         assertThat(offsets.isChanged()).isFalse();
         assertThat(offsets.open()).isEqualTo(3);
@@ -38,8 +38,8 @@ class PublishedOffsetsTest {
 
     @Test
     void answersOfALostPartitionAreLeftOut() {
-        offsets.taken(A, 5);
-        offsets.taken(B, 1);
+        offsets.taken(A, 5, 10);
+        offsets.taken(B, 1, 10);
         offsets.forget(List.of(A));
         assertThat(offsets.open()).isEqualTo(1);
 
@@ -48,5 +48,45 @@ class PublishedOffsetsTest {
         offsets.published(B, 1);
         offsets.published(B, 1);
         assertThat(offsets.open()).isZero();
+    }
+
+    @Test
+    void recordsBehindOneWithoutAnAnswerAreHeld() {
+        for (long offset = 0; offset < 5; offset++) {
+            offsets.taken(A, offset, 10);
+        }
+        offsets.taken(B, 0, 7);
+        assertThat(offsets.openBytes()).isEqualTo(57);
+        for (long offset = 1; offset < 5; offset++) {
+            offsets.published(A, offset);
+        }
+        assertThat(offsets.open()).isEqualTo(2);
+        assertThat(offsets.openBytes()).isEqualTo(17);
+        assertThat(offsets.held()).isEqualTo(6);
+
+        offsets.published(A, 0);
+        assertThat(offsets.held()).isEqualTo(1);
+        offsets.forget(List.of(B));
+        assertThat(offsets.held()).isZero();
+        assertThat(offsets.openBytes()).isZero();
+    }
+
+    @Test
+    void aRecordThatIsTakenAgainIsCountedOnce() {
+        offsets.taken(A, 0, 10);
+        offsets.taken(A, 1, 10);
+        offsets.published(A, 1);
+        offsets.taken(A, 0, 10);
+        offsets.taken(A, 1, 10);
+        assertThat(offsets.held()).isEqualTo(2);
+        assertThat(offsets.open()).isEqualTo(2);
+        assertThat(offsets.openBytes()).isEqualTo(20);
+
+        offsets.published(A, 0);
+        offsets.published(A, 1);
+        assertThat(offsets.held()).isZero();
+        assertThat(offsets.open()).isZero();
+        assertThat(offsets.openBytes()).isZero();
+        assertThat(offsets.take()).containsOnly(java.util.Map.entry(A, new OffsetAndMetadata(2)));
     }
 }
