@@ -9,13 +9,24 @@ import reactor.core.publisher.Mono;
 public interface Source extends AutoCloseable {
 
     /**
-     * Reads. Called again after a run has ended; there is one run at a time.
+     * Reads. Called again after a run has ended; there is one run at a time, as far as {@link #ended} tells of its end.
      *
      * @param out publishes what arrives
      * @return completes, or fails, when the source has ended by itself; it begins again then. The message of an error is for operators and has no
      *     secrets. Cancelling ends the run: nothing more is taken, what the broker has is acknowledged. Must neither block nor throw
      */
     Mono<Void> run(SourceOutput out);
+
+    /**
+     * Waits for the last run after it was cancelled. The next run begins when this has completed, after ten seconds at the latest.
+     *
+     * @return completes when the last run takes and acknowledges nothing more, and its place, such as a port, is free; at once if there was none.
+     *     By default it completes at once, which is right for a source whose runs have ended when they are cancelled, or whose runs do not disturb
+     *     each other. Must neither block nor throw
+     */
+    default Mono<Void> ended() {
+        return Mono.empty();
+    }
 
     /**
      * Checks that the source can be reached, without taking anything from it.

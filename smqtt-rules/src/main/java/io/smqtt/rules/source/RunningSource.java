@@ -26,10 +26,11 @@ import reactor.core.scheduler.Schedulers;
 
 /** A source of this broker: begins and ends its runs, publishes what arrives, and counts it. */
 @AnyThread
-final class RunningSource implements SourceOutput {
+final class RunningSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(RunningSource.class);
     private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
+    private static final Duration END = Duration.ofSeconds(10);
     private static final Duration PROBE = Duration.ofSeconds(8);
 
     private final String name;
@@ -37,17 +38,20 @@ final class RunningSource implements SourceOutput {
     private final Source source;
     private final MessageTemplate template;
     private final Outage outage;
+    private final Outage losses;
     private final SourceCounts counts = new SourceCounts();
 
     private volatile BrokerModule.@Nullable Core core;
     private volatile @Nullable String lastError;
+    private volatile boolean losing;
 
     // guarded by this
     private boolean here;
     private boolean standby;
     private boolean halted;
+    private boolean closed;
     private boolean reading;
-    private long runs;
+    private long runs; // begun and ended: the number of the present run, or of the wait for the next one
     private Duration delay;
     private @Nullable Disposable run;
     private @Nullable Disposable again;
@@ -60,6 +64,11 @@ final class RunningSource implements SourceOutput {
         this.delay = config.minDelay();
         this.outage =
                 new Outage(LOG, Level.WARN, "source " + name + ": it fails", "source " + name + ": it works again");
+        this.losses = new Outage(
+                LOG,
+                Level.WARN,
+                "source " + name + ": messages cannot be stored",
+                "source " + name + ": messages are stored again");
     }
 
     String name() {
@@ -101,66 +110,84 @@ final class RunningSource implements SourceOutput {
         }
     }
 
-    /** Ends reading, because the broker stops. */
+    /** Ends reading for good, because the broker stops. */
     void stop() {
         follow(() -> {
+            closed = true;
             here = false;
             standby = false;
         });
     }
 
     /** Changes what is wanted, and follows it; returns whether a run was ended. */
-    private boolean follow(Runnable change) {
-        Disposable ended;
-        synchronized (this) {
-            change.run();
-            ended = beginOrEnd();
-        }
-        if (ended != null) {
-            ended.dispose();
-        }
-        return ended != null;
-    }
-
-    /** Begins to read, or ends it; returns the run that is to be ended. */
-    private @Nullable Disposable beginOrEnd() {
-        boolean wanted = here && !halted;
+    private synchronized boolean follow(Runnable change) {
+        change.run();
+        boolean wanted = here && !halted && !closed;
         if (wanted == reading) {
-            return null;
+            return false;
         }
         reading = wanted;
         if (wanted) {
             begin();
-            return null;
+        } else {
+            end();
         }
+        return !wanted;
+    }
+
+    /** Begins a run when the one before has ended. */
+    private void begin() {
+        long number = ++runs;
+        again = null;
+        try {
+            source.ended()
+                    .timeout(END, Mono.empty())
+                    .subscribe(nothing -> {}, error -> read(number), () -> read(number));
+        } catch (RuntimeException | Error e) {
+            ended(number, e);
+        }
+    }
+
+    private synchronized void read(long number) {
+        if (number != runs) {
+            return; // it was ended here meanwhile
+        }
+        try {
+            run = Mono.defer(() -> source.run(new Output(number)))
+                    .subscribe(nothing -> {}, error -> ended(number, error), () -> ended(number, null));
+        } catch (RuntimeException | Error e) { // such as a class that is missing
+            ended(number, e);
+        }
+    }
+
+    private void end() {
         runs++;
         Disposable waiting = again;
+        again = null;
         if (waiting != null) {
             waiting.dispose();
-            again = null;
         }
         Disposable running = run;
         run = null;
         lastError = null;
-        return running;
-    }
-
-    private void begin() {
-        long number = ++runs;
-        again = null;
-        run = source.run(this).subscribe(nothing -> {}, error -> ended(number, error), () -> ended(number, null));
-    }
-
-    private void ended(long number, @Nullable Throwable error) {
-        String reason = error == null ? "it has ended" : String.valueOf(error.getMessage());
-        synchronized (this) {
-            if (number != runs || !reading) {
-                return; // it was ended here
-            }
-            run = null;
-            again = Schedulers.parallel().schedule(() -> beginAgain(number), pause().toMillis(), TimeUnit.MILLISECONDS);
-            failing(reason);
+        if (running != null) {
+            running.dispose();
         }
+    }
+
+    private synchronized void ended(long number, @Nullable Throwable error) {
+        if (number != runs) {
+            return; // it was ended here
+        }
+        fail(error == null ? "it has ended" : reason(error));
+        long next = ++runs;
+        run = null;
+        again = Schedulers.parallel().schedule(() -> beginAgain(next), pause().toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static String reason(Throwable error) {
+        String message = error.getMessage();
+        return message == null || error instanceof Error ? error.toString() : message;
     }
 
     /** Random, up to three times the one before. */
@@ -173,7 +200,7 @@ final class RunningSource implements SourceOutput {
     }
 
     private synchronized void beginAgain(long number) {
-        if (reading && number == runs) {
+        if (number == runs) {
             begin();
         }
     }
@@ -186,75 +213,123 @@ final class RunningSource implements SourceOutput {
                 .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())));
     }
 
-    /** Ends the source. Blocks for some seconds at most. */
+    /** Ends the source for good. Blocks for some seconds at most; a failure is logged. */
     void close() {
-        stop();
-        source.close();
+        try {
+            stop();
+            source.close();
+        } catch (RuntimeException | LinkageError e) {
+            LOG.warn("source {}: it could not be closed", name, e);
+        }
     }
 
     // --- what arrives
 
-    @Override
-    public Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
-        return Mono.defer(() -> {
-            counts.received.increment();
-            ApplicationMessage message;
-            try {
-                message = template.message(columns);
-            } catch (IllegalArgumentException e) {
-                counts.refused.increment();
-                log("a message is dropped", String.valueOf(e.getMessage()));
-                return Mono.just(false);
+    /** The output of one run. Its reports count until the run is over. */
+    private final class Output implements SourceOutput {
+
+        private final long number;
+
+        Output(long number) {
+            this.number = number;
+        }
+
+        @Override
+        public Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
+            return Mono.defer(() -> RunningSource.this.publish(columns));
+        }
+
+        @Override
+        public boolean isPaused() {
+            return RunningSource.this.isPaused();
+        }
+
+        @Override
+        public void rejected(String reason) {
+            counts.rejected.increment();
+            String line = "something is turned away: " + reason;
+            log(line, line);
+        }
+
+        @Override
+        public void failing(String reason) {
+            synchronized (RunningSource.this) {
+                if (number == runs) {
+                    fail(reason);
+                }
             }
-            counts.inflight.incrementAndGet();
-            BrokerModule.Core running = core;
+        }
+
+        @Override
+        public void working() {
+            synchronized (RunningSource.this) {
+                if (number == runs) {
+                    lastError = null;
+                    outage.recovered();
+                    delay = config.minDelay();
+                }
+            }
+        }
+    }
+
+    private Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
+        counts.received.increment();
+        ApplicationMessage message;
+        try {
+            message = template.message(columns);
+        } catch (IllegalArgumentException e) {
+            counts.refused.increment();
+            log("a message is dropped", "a message is dropped: " + e.getMessage());
+            return Mono.just(false);
+        }
+        BrokerModule.Core running = core;
+        counts.inflight.incrementAndGet();
+        try {
             Mono<Boolean> stored = running == null
                     ? Mono.error(new IllegalStateException("the broker does not run"))
                     : running.broker().publish(message).thenReturn(true);
             // one that nobody waits for any more is in flight nevertheless
             return Mono.fromFuture(
-                    stored.doOnSuccess(result -> counts.settled(true))
-                            .doOnError(error -> counts.settled(false))
+                    stored.doOnSuccess(result -> stored())
+                            .doOnError(this::notStored)
                             .toFuture(),
                     true);
-        });
-    }
-
-    @Override
-    public void rejected(String reason) {
-        counts.rejected.increment();
-        log("something is turned away", reason);
-    }
-
-    private void log(String what, String reason) {
-        if (LINES.allows(name + ": " + what)) {
-            LOG.warn("source {}: {}: {}", name, what, LogText.escape(reason));
+        } catch (RuntimeException | Error e) { // without a signal
+            counts.settled(false);
+            throw e;
         }
     }
 
-    @Override
-    public boolean isPaused() {
+    private void stored() {
+        counts.settled(true);
+        if (losing) {
+            losing = false;
+            losses.recovered();
+        }
+    }
+
+    private void notStored(Throwable error) {
+        counts.settled(false);
+        losing = true;
+        losses.failed(LogText.escape(reason(error)));
+    }
+
+    private void log(String key, String line) {
+        if (LINES.allows(name + ": " + key)) {
+            LOG.warn("source {}: {}", name, LogText.escape(line));
+        }
+    }
+
+    private boolean isPaused() {
         BrokerModule.Core running = core;
         return running == null
                 || counts.inflight.get() >= config.inflight()
                 || running.budget().isExceeded();
     }
 
-    @Override
-    public void failing(String reason) {
+    private void fail(String reason) {
         lastError = reason;
         outage.failed(LogText.escape(reason));
-    }
-
-    @Override
-    public void working() {
-        if (lastError != null) {
-            lastError = null;
-            outage.recovered();
-        }
-        synchronized (this) {
-            delay = config.minDelay();
-        }
     }
 
     // --- the state

@@ -5,6 +5,7 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SourceConfig;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.Source;
 import io.smqtt.rules.sink.SourceContext;
@@ -22,7 +23,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -30,7 +35,10 @@ import reactor.core.scheduler.Schedulers;
 @AnyThread
 final class SourcesModule implements BrokerModule, Sources {
 
+    private static final Logger LOG = LoggerFactory.getLogger(SourcesModule.class);
+    private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
     private static final int ELECTION_MILLIS = 1_000;
+    private static final int AT_ONCE = 64;
 
     private final List<RunningSource> sources;
     private volatile @Nullable Supplier<ClusterStatus> cluster;
@@ -102,10 +110,21 @@ final class SourcesModule implements BrokerModule, Sources {
             Set<RunningSource> before = ConcurrentHashMap.newKeySet();
             elections = Schedulers.parallel()
                     .schedulePeriodically(
-                            () -> elected.forEach(source -> elect(source, view.get(), before)),
+                            () -> elected.forEach(source -> tryToElect(source, view, before)),
                             0,
                             ELECTION_MILLIS,
                             TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Chooses, or leaves the source where it is if that fails. */
+    private static void tryToElect(RunningSource source, Supplier<ClusterStatus> view, Set<RunningSource> before) {
+        try {
+            elect(source, view.get(), before);
+        } catch (RuntimeException e) {
+            if (LINES.allows(source.name())) {
+                LOG.warn("source {}: its node cannot be chosen", source.name(), e);
+            }
         }
     }
 
@@ -165,7 +184,14 @@ final class SourcesModule implements BrokerModule, Sources {
 
     @Override
     public Mono<Void> stop() {
-        return Mono.<Void>fromRunnable(this::close).subscribeOn(Schedulers.boundedElastic());
+        return Mono.defer(() -> {
+            endElections();
+            return Flux.fromIterable(sources)
+                    .flatMap(
+                            source -> Mono.<Void>fromRunnable(source::close).subscribeOn(Schedulers.boundedElastic()),
+                            AT_ONCE)
+                    .then();
+        });
     }
 
     /** Ends all sources. Blocks. */
