@@ -123,6 +123,28 @@ public final class RowTemplate {
     }
 
     /**
+     * Fills in the placeholders, if each has a value.
+     *
+     * @param row the row
+     * @return the text, as {@link #text} has it; null if a value is absent
+     */
+    public @Nullable String textOrNull(Map<String, @Nullable Object> row) {
+        StringBuilder text = new StringBuilder();
+        for (Part part : parts) {
+            text.append(part.literal());
+            List<Object> path = part.path();
+            if (path != null) {
+                Object value = found(row, path);
+                if (value == null) {
+                    return null;
+                }
+                text.append(RowText.plain(value));
+            }
+        }
+        return text.toString();
+    }
+
+    /**
      * Fills in the placeholders of a text that is JSON, so that it stays JSON whatever the values are.
      *
      * @param row the row
@@ -158,6 +180,7 @@ public final class RowTemplate {
      * The columns that the placeholders begin with.
      *
      * @return names, without the whole row
+     * @see #hasWholeRow
      */
     public Set<String> columns() {
         Set<String> columns = new LinkedHashSet<>();
@@ -168,6 +191,15 @@ public final class RowTemplate {
             }
         }
         return columns;
+    }
+
+    /**
+     * Whether a placeholder stands for the whole row.
+     *
+     * @return true if there is one
+     */
+    public boolean hasWholeRow() {
+        return parts.stream().map(Part::path).anyMatch(path -> path != null && path.isEmpty());
     }
 
     private String fill(Map<String, @Nullable Object> row, BiFunction<@Nullable Object, Boolean, String> form) {

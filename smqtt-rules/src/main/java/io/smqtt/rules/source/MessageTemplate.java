@@ -60,11 +60,14 @@ final class MessageTemplate {
     /**
      * Makes a message.
      *
-     * @throws IllegalArgumentException if its topic is not valid. Nothing that arrives chooses a topic of the broker, which begins with a dollar
-     *     sign
+     * @throws IllegalArgumentException if its topic is not valid, or a placeholder of it has no value. Nothing that arrives chooses a topic of the
+     *     broker, which begins with a dollar sign
      */
     ApplicationMessage message(Map<String, @Nullable Object> columns) {
-        String name = topic.text(columns);
+        String name = topic.textOrNull(columns);
+        if (name == null) {
+            throw new IllegalArgumentException("a placeholder of the topic has no value");
+        }
         if (name.startsWith("$") && !ofBroker) {
             throw new IllegalArgumentException("the topic is one of the broker");
         }

@@ -335,6 +335,18 @@ class SourcesTest {
     }
 
     @Test
+    void aTopicNeedsAllItsValues() {
+        MessageTemplate template = new MessageTemplate(
+                "s", SourceConfig.builder("inlet", "t/${key.id}").build());
+        assertThat(template.message(columns(Map.of("id", 7), null)).topic().value())
+                .isEqualTo("t/7");
+        assertThatThrownBy(() -> template.message(columns(Map.of(), "x")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("a placeholder of the topic has no value");
+        assertThatThrownBy(() -> template.message(columns(null, "x"))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void mistakesAreFoundBeforeTheStart() {
         Map<String, SourceConfig> wrong = new LinkedHashMap<>();
         wrong.put("a", SourceConfig.builder("kafk", "t").build());
