@@ -39,6 +39,7 @@ final class HttpRequests {
     private static final Map<HttpResponseStatus, String> REASONS = Map.of(
             HttpResponseStatus.BAD_REQUEST, "a request whose query cannot be read",
             HttpResponseStatus.UNAUTHORIZED, "a request without the right token or signature",
+            HttpResponseStatus.FORBIDDEN, "a request of a web page without a token",
             HttpResponseStatus.NOT_FOUND, "a request for another path",
             HttpResponseStatus.METHOD_NOT_ALLOWED, "a request that is no POST",
             HttpResponseStatus.REQUEST_TIMEOUT, "a request whose body does not arrive in time",
@@ -91,7 +92,7 @@ final class HttpRequests {
             reject(refusal);
             return answer(response, refusal);
         }
-        RequestBody body = new RequestBody(room, mostBytes);
+        RequestBody body = new RequestBody(room, mostBytes, announced(request));
         return request.receive()
                 .asByteArray()
                 .reduceWith(() -> body, RequestBody::add)
@@ -107,7 +108,7 @@ final class HttpRequests {
     }
 
     private Mono<HttpResponseStatus> publish(HttpServerRequest request, RequestBody body) {
-        byte[] bytes = body.bytes();
+        byte[] bytes = body.take();
         if (signature != null && !signature.isValid(request.requestHeaders(), bytes)) {
             throw new RejectedRequestException(HttpResponseStatus.UNAUTHORIZED);
         }
@@ -133,13 +134,26 @@ final class HttpRequests {
         if (token != null && !isToken(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION), token)) {
             return HttpResponseStatus.UNAUTHORIZED;
         }
+        if (signature != null && !signature.isPossible(request.requestHeaders())) {
+            return HttpResponseStatus.UNAUTHORIZED; // without a place for its body
+        }
+        if (token == null && request.requestHeaders().contains(HttpHeaderNames.ORIGIN)) {
+            return HttpResponseStatus.FORBIDDEN; // any page in a browser on this machine may send it
+        }
         if (!request.method().equals(HttpMethod.POST)) {
             return HttpResponseStatus.METHOD_NOT_ALLOWED;
         }
+        return announced(request) > mostBytes ? HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE : null;
+    }
+
+    /** The size of the body as its sender says; 0 without. */
+    private static long announced(HttpServerRequest request) {
         String length =
                 request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH); // a number, or Netty refuses the request
-        boolean tooLong = length != null && (length.length() > 18 || Long.parseLong(length) > mostBytes);
-        return tooLong ? HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE : null;
+        if (length == null) {
+            return 0;
+        }
+        return length.length() > 18 ? Long.MAX_VALUE : Long.parseLong(length);
     }
 
     private static boolean isToken(@Nullable String given, byte[] expected) {

@@ -6,6 +6,7 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.smqtt.rules.sink.RowTemplate;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.Source;
@@ -14,11 +15,11 @@ import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.netty.Connection;
+import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.LoopResources;
@@ -27,8 +28,12 @@ import reactor.netty.resources.LoopResources;
 @AnyThread
 final class HttpSource implements Source {
 
-    private static final Duration CLOSE = Duration.ofSeconds(3);
+    private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final Duration CLOSE = Duration.ofSeconds(4); // more than what it waits for
     private static final Duration LAST_ANSWERS = Duration.ofMillis(500);
+
+    /** Names that begin with 127 can be any host. */
+    private static final Pattern LOOPBACK = Pattern.compile("127(\\.\\d{1,3}){3}|::1|localhost");
 
     private final SourceContext context;
     private final SinkSettings settings;
@@ -39,6 +44,7 @@ final class HttpSource implements Source {
     private boolean closed; // guarded by this
     private volatile int port;
     private volatile boolean listening;
+    private volatile Mono<Void> ended = Mono.empty();
 
     HttpSource(SourceContext context) {
         this.context = context;
@@ -52,6 +58,7 @@ final class HttpSource implements Source {
                     HttpSourceFactory.HOST,
                     "needs token-file or signature-secret-file, so that not everybody can send, or must be 127.0.0.1");
         }
+        checkSigned();
         if (settings.bytes(HttpSourceFactory.MAX_MEMORY) < settings.bytes(HttpSourceFactory.MAX_BODY)) {
             throw settings.problem(HttpSourceFactory.MAX_MEMORY, "must not be less than max-body");
         }
@@ -60,8 +67,30 @@ final class HttpSource implements Source {
         }
     }
 
+    /** Checks that nobody who repeats a signed body chooses another topic for it. */
+    private void checkSigned() {
+        if (signature != null
+                && token == null
+                && isTopicOfRequest(context.config().topic())) {
+            throw settings.problem(
+                    HttpSourceFactory.SIGNATURE,
+                    "is for the body alone, so that the topic must not have ${path}, ${query}, ${headers} or ${.}; set token-file too, or take the topic from ${payload}");
+        }
+    }
+
+    private static boolean isTopicOfRequest(String topic) {
+        try {
+            RowTemplate template = RowTemplate.parse(topic);
+            return template.hasWholeRow()
+                    || template.columns().stream()
+                            .anyMatch(column -> !column.equals(SourceOutput.PAYLOAD) && !column.equals("peerhost"));
+        } catch (IllegalArgumentException e) {
+            return false; // what is wrong with it is said elsewhere
+        }
+    }
+
     private static boolean isLoopback(String host) {
-        return host.startsWith("127.") || host.equals("::1") || host.equals("localhost");
+        return LOOPBACK.matcher(host).matches();
     }
 
     private @Nullable SslContext tls() {
@@ -92,17 +121,28 @@ final class HttpSource implements Source {
         return Mono.defer(() -> {
             ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
             HttpRequests requests = new HttpRequests(context, token, signature, out);
+            HttpServer server = server(requests, connections, out);
+            Sinks.Empty<Void> over = Sinks.empty();
+            ended = over.asMono();
             return Mono.usingWhen(
-                    server(requests, connections, out).bind().doOnNext(bound -> {
-                        port = bound.port();
-                        listening = true;
-                        out.working();
-                    }),
+                    server.bind()
+                            .doOnNext(bound -> {
+                                port = bound.port();
+                                listening = true;
+                                out.working();
+                            })
+                            .doOnError(error -> over.tryEmitEmpty())
+                            .doOnCancel(over::tryEmitEmpty),
                     DisposableServer::onDispose,
-                    bound -> end(bound, requests, connections),
-                    (bound, error) -> end(bound, requests, connections),
-                    bound -> end(bound, requests, connections));
+                    bound -> end(bound, requests, connections, over),
+                    (bound, error) -> end(bound, requests, connections, over),
+                    bound -> end(bound, requests, connections, over));
         });
+    }
+
+    @Override
+    public Mono<Void> ended() {
+        return Mono.defer(() -> ended);
     }
 
     private synchronized LoopResources loop() {
@@ -123,38 +163,38 @@ final class HttpSource implements Source {
                 listening ? Mono.empty() : Mono.error(new SinkException("it does not listen on this node", true)));
     }
 
-    private HttpServer server(HttpRequests requests, ChannelGroup connections, SourceOutput out) {
-        AtomicInteger open = new AtomicInteger();
-        long most = settings.number(HttpSourceFactory.MAX_CONNECTIONS);
+    private HttpServer server(HttpRequests requests, ChannelGroup group, SourceOutput out) {
+        Duration timeout = settings.duration(HttpSourceFactory.TIMEOUT);
+        HttpConnections connections =
+                new HttpConnections(settings.number(HttpSourceFactory.MAX_CONNECTIONS), timeout, out);
         HttpServer server = HttpServer.create()
                 .host(settings.text(HttpSourceFactory.HOST))
                 .port(Math.toIntExact(settings.number(HttpSourceFactory.PORT)))
                 .runOn(loop(), true)
-                .channelGroup(connections)
-                .idleTimeout(settings.duration(HttpSourceFactory.TIMEOUT))
-                .doOnConnection(connection -> limit(connection, open, most, out))
-                .handle(requests::handle);
+                .channelGroup(group)
+                .idleTimeout(timeout)
+                .doOnChannelInit((observer, channel, remote) ->
+                        connections.admit(channel)) // doOnConnection is raised for each request
+                .handle((request, response) -> {
+                    request.withConnection(connection -> HttpConnections.asked(connection.channel()));
+                    return requests.handle(request, response);
+                });
         SslContext secured = tls;
         return secured == null ? server : server.secure(spec -> spec.sslContext(secured));
     }
 
-    private static void limit(Connection connection, AtomicInteger open, long most, SourceOutput out) {
-        connection.onDispose(open::decrementAndGet);
-        if (open.incrementAndGet() > most) {
-            out.rejected("a connection beyond max-connections");
-            connection.dispose();
-        }
-    }
-
     /** Ends a run: no further request is taken, and those that were taken get their answers if these come soon. */
-    private Mono<Void> end(DisposableServer bound, HttpRequests requests, ChannelGroup connections) {
+    private Mono<Void> end(
+            DisposableServer bound, HttpRequests requests, ChannelGroup connections, Sinks.Empty<Void> over) {
         return Mono.defer(() -> {
-            listening = false;
-            requests.end();
-            bound.dispose();
-            return (requests.open() == 0 ? Mono.empty() : Mono.delay(LAST_ANSWERS))
-                    .then(Mono.fromRunnable(connections::close));
-        });
+                    listening = false;
+                    requests.end();
+                    bound.dispose();
+                    return (requests.open() == 0 ? Mono.empty() : Mono.delay(LAST_ANSWERS))
+                            .then(Mono.<Void>fromRunnable(connections::close))
+                            .then(bound.onDispose());
+                })
+                .doFinally(signal -> over.tryEmitEmpty());
     }
 
     @Override
@@ -166,7 +206,9 @@ final class HttpSource implements Source {
             loop = null;
         }
         if (present != null) {
-            present.disposeLater(Duration.ZERO, CLOSE).block(CLOSE);
+            ended().timeout(LAST_ANSWERS.multipliedBy(2), Mono.empty())
+                    .then(present.disposeLater(Duration.ZERO, DISPOSE))
+                    .block(CLOSE);
         }
     }
 }

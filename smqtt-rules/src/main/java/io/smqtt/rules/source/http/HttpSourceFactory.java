@@ -44,7 +44,7 @@ public final class HttpSourceFactory implements SourceFactory {
                         "a file whose first line must be in each request, as `Authorization: Bearer …`; without it everybody who reaches the port may send"),
                 SinkSetting.file(
                         SIGNATURE,
-                        "a file whose first line is the secret of the signature that each request must have, as the sink `http` makes it; it is valid for five minutes"),
+                        "a file whose first line is the secret of the signature that each request must have, as the sink `http` makes it; it is valid for five minutes, and for the body alone"),
                 SinkSetting.file(CERTIFICATE, "the certificate chain for HTTPS, in PEM"),
                 SinkSetting.file(PRIVATE_KEY, "its private key, in PEM (PKCS #8, not encrypted)"),
                 SinkSetting.size(

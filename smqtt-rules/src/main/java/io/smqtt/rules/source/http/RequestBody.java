@@ -4,18 +4,27 @@ package io.smqtt.rules.source.http;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /** A body that arrives in pieces. It holds its room until it is given up, or its message has an answer. */
 @AnyThread
 final class RequestBody {
 
+    private static final int MOST_ANNOUNCED = 8_192;
+
     private final RequestRoom room;
     private final long mostBytes;
-    private final ByteArrayOutputStream pieces = new ByteArrayOutputStream(); // guarded by this
+    private @Nullable ByteArrayOutputStream pieces; // guarded by this
+    private int size; // guarded by this
     private int holders = 1; // guarded by this
 
-    /** Creates the body of a request that has entered the room. */
-    RequestBody(RequestRoom room, long mostBytes) {
+    /**
+     * Creates the body of a request that has entered the room.
+     *
+     * @param announced the size that the sender announces; the first memory is sized by it, up to a limit, because it need not come
+     */
+    RequestBody(RequestRoom room, long mostBytes, long announced) {
+        this.pieces = new ByteArrayOutputStream((int) Math.min(announced, MOST_ANNOUNCED));
         this.room = room;
         this.mostBytes = mostBytes;
     }
@@ -26,21 +35,26 @@ final class RequestBody {
      * @throws RejectedRequestException if it is too large, or there is no room for it
      */
     synchronized RequestBody add(byte[] piece) {
-        if (holders == 0) {
+        ByteArrayOutputStream into = pieces;
+        if (holders == 0 || into == null) {
             return this; // it was given up
         }
-        if (pieces.size() + (long) piece.length > mostBytes) {
+        if (size + (long) piece.length > mostBytes) {
             throw new RejectedRequestException(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE);
         }
         if (!room.take(piece.length)) {
             throw new RejectedRequestException(HttpResponseStatus.SERVICE_UNAVAILABLE);
         }
-        pieces.writeBytes(piece);
+        into.writeBytes(piece);
+        size += piece.length;
         return this;
     }
 
-    synchronized byte[] bytes() {
-        return pieces.toByteArray();
+    /** The whole body, once: it is not kept here any longer, but its room is. */
+    synchronized byte[] take() {
+        ByteArrayOutputStream whole = pieces;
+        pieces = null;
+        return whole == null ? new byte[0] : whole.toByteArray();
     }
 
     /** Keeps the room until a further {@link #release}. */
@@ -51,7 +65,8 @@ final class RequestBody {
     /** Gives the room back, if nobody else holds it. */
     synchronized void release() {
         if (--holders == 0) {
-            room.leave(pieces.size());
+            pieces = null;
+            room.leave(size);
         }
     }
 }

@@ -24,6 +24,7 @@ final class SignatureCheck {
     private static final String ALGORITHM = "HmacSHA256";
     private static final String PREFIX = "sha256=";
     private static final long VALID_SECONDS = 300;
+    private static final int HEX_DIGITS = 64;
     private static final int MOST_DIGITS = 15;
 
     private final SecretKeySpec key;
@@ -37,6 +38,17 @@ final class SignatureCheck {
     SignatureCheck(String secret, LongSupplier epochSeconds) {
         this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
         this.epochSeconds = epochSeconds;
+    }
+
+    /** Whether the headers are those of a signed request of these minutes, before its body is there. */
+    boolean isPossible(HttpHeaders headers) {
+        String time = headers.get(TIMESTAMP);
+        String signature = headers.get(SIGNATURE);
+        return time != null
+                && signature != null
+                && signature.length() == PREFIX.length() + HEX_DIGITS
+                && signature.startsWith(PREFIX)
+                && isRecent(time);
     }
 
     boolean isValid(HttpHeaders headers, byte[] body) {

@@ -12,6 +12,7 @@ import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -83,11 +84,15 @@ class HttpSourceTest {
     }
 
     private static HttpSource open(String... pairs) {
+        return openTo("t", pairs);
+    }
+
+    private static HttpSource openTo(String topic, String... pairs) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
             values.put(pairs[i], new ConfigValue(pairs[i + 1], "test", Path.of("")));
         }
-        SourceConfig config = SourceConfig.builder("http", "t").inflight(2).build();
+        SourceConfig config = SourceConfig.builder("http", topic).inflight(2).build();
         return new HttpSource(new SourceContext(
                 "s", config, SinkSettings.of("sources.s.", new HttpSourceFactory().settings(), values)));
     }
@@ -187,7 +192,7 @@ class HttpSourceTest {
 
     @Test
     void aSlowBodyIsNotWaitedFor() throws Exception {
-        try (java.net.Socket socket = new java.net.Socket("127.0.0.1", source.port())) {
+        try (Socket socket = new Socket("127.0.0.1", source.port())) {
             socket.setSoTimeout((int) PATIENCE.toMillis());
             socket.getOutputStream()
                     .write(
@@ -259,7 +264,7 @@ class HttpSourceTest {
         Sinks.One<Boolean> answer = Sinks.one();
         output.answer = answer.asMono();
         for (int i = 1; i <= 2; i++) {
-            try (java.net.Socket socket = new java.net.Socket("127.0.0.1", source.port())) {
+            try (Socket socket = new Socket("127.0.0.1", source.port())) {
                 socket.getOutputStream()
                         .write(
                                 ("POST /in HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer the-token\r\nContent-Length: 3\r\n\r\nabc")
@@ -304,6 +309,110 @@ class HttpSourceTest {
                 .build());
     }
 
+    /** Ends the source of all tests, and begins another one. */
+    private void instead(String... pairs) {
+        run.dispose();
+        source.close();
+        output.works = false;
+        source = open(pairs);
+        run = source.run(output).subscribe();
+        await().atMost(PATIENCE).until(() -> output.works);
+    }
+
+    private Socket connect() throws IOException {
+        Socket socket = new Socket("127.0.0.1", source.port());
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        return socket;
+    }
+
+    /** Sends a request, and returns the first line of its answer. */
+    private static String exchange(Socket socket, String headers) throws IOException {
+        socket.getOutputStream()
+                .write(("POST / HTTP/1.1\r\nHost: a\r\n" + headers + "Content-Length: 1\r\n\r\nx")
+                        .getBytes(StandardCharsets.US_ASCII));
+        StringBuilder answer = new StringBuilder();
+        for (int c = socket.getInputStream().read();
+                c >= 0;
+                c = socket.getInputStream().read()) {
+            answer.append((char) c);
+            if (answer.indexOf("\r\n\r\n") >= 0) {
+                break;
+            }
+        }
+        return answer.toString().lines().findFirst().orElse("nothing");
+    }
+
+    @Test
+    void connectionsAreLimitedAndNotTheirRequests() throws Exception {
+        instead("port", "0", "max-connections", "2");
+        try (Socket busy = connect();
+                Socket idle = connect()) {
+            for (int i = 0; i < 10; i++) {
+                assertThat(exchange(busy, "")).isEqualTo("HTTP/1.1 204 No Content");
+            }
+            try (Socket third = connect()) {
+                assertThat(third.getInputStream().read()).isEqualTo(-1);
+            }
+            assertThat(output.rejected).containsExactly("a connection beyond max-connections");
+            idle.close();
+            await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
+                try (Socket next = connect()) {
+                    assertThat(exchange(next, "")).isEqualTo("HTTP/1.1 204 No Content");
+                }
+            });
+        }
+    }
+
+    @Test
+    void aConnectionWithoutARequestIsClosed() throws Exception {
+        instead("port", "0", "timeout", "100ms");
+        try (Socket socket = connect()) {
+            socket.getOutputStream().write("POST / HTTP/1.1\r\nHos".getBytes(StandardCharsets.US_ASCII));
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void aWebPageNeedsTheToken() throws Exception {
+        try (Socket socket = connect()) {
+            assertThat(exchange(socket, "Origin: http://a\r\nAuthorization: Bearer the-token\r\n"))
+                    .isEqualTo("HTTP/1.1 404 Not Found"); // its path is another one
+        }
+        assertThat(send(request("/in")
+                        .header("Origin", "http://a")
+                        .POST(HttpRequest.BodyPublishers.ofString("x"))
+                        .build()))
+                .isEqualTo(204);
+        instead("port", "0");
+        try (Socket socket = connect()) {
+            assertThat(exchange(socket, "")).isEqualTo("HTTP/1.1 204 No Content");
+            assertThat(exchange(socket, "Origin: http://a\r\n")).isEqualTo("HTTP/1.1 403 Forbidden");
+        }
+        assertThat(output.rejected).last().isEqualTo("a request of a web page without a token");
+    }
+
+    @Test
+    void aSignatureDoesNotProtectWhatItIsNotFor() throws Exception {
+        String secret = Files.writeString(folder.resolve("secret"), "common\n").toString();
+        for (String topic : List.of("a/${path}", "${query.id}", "a/${headers.x}", "${.}")) {
+            assertThatThrownBy(() -> openTo(topic, "signature-secret-file", secret))
+                    .hasMessageContaining("signature-secret-file is for the body alone");
+        }
+        openTo("a/${payload.id}", "signature-secret-file", secret).close();
+        String token = folder.resolve("token").toString();
+        openTo("a/${path}", "signature-secret-file", secret, "token-file", token)
+                .close();
+    }
+
+    @Test
+    void aRunTellsOfItsEnd() {
+        int before = source.port();
+        assertThatThrownBy(() -> source.ended().block(Duration.ofMillis(1))).isInstanceOf(IllegalStateException.class);
+        run.dispose();
+        source.ended().block(PATIENCE);
+        assertThatThrownBy(() -> new Socket("127.0.0.1", before).close()).isInstanceOf(java.net.ConnectException.class);
+    }
+
     @Test
     void aProbeSaysWhetherItListens() {
         source.check().block(PATIENCE);
@@ -318,7 +427,7 @@ class HttpSourceTest {
         int before = source.port();
         run.dispose();
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThatThrownBy(() -> new java.net.Socket("127.0.0.1", before).close())
+                .untilAsserted(() -> assertThatThrownBy(() -> new Socket("127.0.0.1", before).close())
                         .isInstanceOf(java.net.ConnectException.class));
         output.works = false;
 
@@ -340,6 +449,10 @@ class HttpSourceTest {
         assertThatThrownBy(() -> open("host", "0.0.0.0"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("host needs token-file or signature-secret-file");
+        for (String other : List.of("127.example.org", "127.0.0.1.example.org", "::12")) {
+            assertThatThrownBy(() -> open("host", other)).hasMessageContaining("host needs token-file");
+        }
+        open("host", "127.0.0.2").close();
         assertThatThrownBy(() -> open("max-body", "2MiB", "max-memory", "1MiB"))
                 .hasMessageContaining("max-memory must not be less than max-body");
         assertThatThrownBy(() -> open("path", "in")).hasMessageContaining("path must begin with a slash");
