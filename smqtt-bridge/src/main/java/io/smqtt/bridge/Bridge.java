@@ -23,6 +23,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -68,6 +69,7 @@ final class Bridge {
     private boolean wanted;
     private boolean chosen;
     private boolean running;
+    private final Map<Integer, QuotaRetry.Refusal> refusals = new ConcurrentHashMap<>();
     private int attempts;
     private int failures;
     private int nextAddress;
@@ -76,9 +78,10 @@ final class Bridge {
     private boolean up;
     private boolean ending;
     private boolean bridgeBit;
-    private boolean reset;
+    private @Nullable String resetAt;
     private boolean remoteState;
     private int resumedInVain;
+    private String vainAt = "";
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
     private @Nullable Channel channel;
@@ -385,8 +388,13 @@ final class Bridge {
         if (!running || number != attempts) {
             return;
         }
-        BridgeHandler dialling =
-                new BridgeHandler(this, next, target, bridgeBit, reset, remoteState ? StateTopic.name(clientId) : null);
+        BridgeHandler dialling = new BridgeHandler(
+                this,
+                next,
+                target,
+                bridgeBit,
+                next.text().equals(resetAt),
+                remoteState ? StateTopic.name(clientId) : null);
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;
@@ -441,6 +449,11 @@ final class Bridge {
         return session == null ? new int[0] : new SessionContents(session).spareIdentifiers(count);
     }
 
+    /** The first refusals of messages in flight with reason 0x97, by packet identifier. */
+    Map<Integer, QuotaRetry.Refusal> refusals() {
+        return refusals;
+    }
+
     /** The means of pausing the session, while it is connected on the present event loop; else null. */
     @OnEventLoop
     @Nullable
@@ -472,10 +485,27 @@ final class Bridge {
      * @param inVain whether the session was resumed and no message was taken
      */
     synchronized void served(String by, boolean inVain) {
-        resumedInVain = inVain ? resumedInVain + 1 : 0;
-        if (resumedInVain >= MOST_IN_VAIN && topics.stream().noneMatch(BridgeTopic::in)) {
+        if (!inVain && by.equals(vainAt)) {
             resumedInVain = 0;
-            reset = true;
+        } else if (inVain) {
+            resumedInVain = by.equals(vainAt) ? resumedInVain + 1 : 1;
+            vainAt = by;
+        }
+        if (resumedInVain < MOST_IN_VAIN) {
+            return;
+        }
+        if (topics.stream().anyMatch(BridgeTopic::in)) {
+            if (resumedInVain == MOST_IN_VAIN) {
+                LOG.warn(
+                        "bridge {}: {} has resumed the session {} times and refused its messages with reason 0x97; the session is not begun anew, "
+                                + "because messages that come in may wait in it",
+                        name,
+                        by,
+                        MOST_IN_VAIN);
+            }
+        } else {
+            resumedInVain = 0;
+            resetAt = by;
             LOG.warn(
                     "bridge {}: {} has resumed the session {} times and refused its messages with reason 0x97; the session is begun anew",
                     name,
@@ -485,13 +515,15 @@ final class Bridge {
     }
 
     /** The session at the other broker is of no use: the next attempt begins a new one. */
-    synchronized void beginAnew() {
-        reset = true;
+    synchronized void beginAnew(String at) {
+        resetAt = at;
     }
 
     /** The other broker has begun a new session. */
-    synchronized void begunAnew() {
-        reset = false;
+    synchronized void begunAnew(String at) {
+        if (at.equals(resetAt)) {
+            resetAt = null;
+        }
     }
 
     /** The connection is closed as intended, and the next attempt is to be made at once. */

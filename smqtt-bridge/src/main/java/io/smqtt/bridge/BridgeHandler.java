@@ -59,6 +59,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean atOnce;
     private boolean abandoned;
     private boolean ended;
+    private boolean dismissed; // by a DISCONNECT of the other broker
     private boolean reads;
     private boolean awaitsPing;
     private boolean asked;
@@ -242,6 +243,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             case Packets.DISCONNECT_TYPE -> {
                 Packets.body(packet);
                 int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+                dismissed = problem == null;
                 close(
                         context,
                         String.format("it ends the connection with reason 0x%02x", reason)
@@ -268,7 +270,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (reset) {
-            bridge.begunAnew();
+            bridge.begunAnew(address.text());
         }
         if (reset && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
             bridge.forgetReceived();
@@ -424,7 +426,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (abandoned) {
-            bridge.beginAnew();
+            bridge.beginAnew(address.text());
             atOnce = true;
             close(context, "");
             return;
@@ -542,7 +544,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             bridge.unanswered(bridgeBit);
         }
         if (up && crossing != null && remote != null) {
-            crossing.ended(remote.sessionPresent());
+            crossing.ended(remote.sessionPresent(), !ended && (problem == null || dismissed));
         }
         if (atOnce) {
             bridge.again();

@@ -41,7 +41,8 @@ final class Crossing {
         this.address = address;
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
-        this.quota = new QuotaRetry(bridge.config(), bridge::deliveryPause, millis -> bridge.logQuota(address, millis));
+        this.quota = new QuotaRetry(
+                bridge.config(), bridge::deliveryPause, bridge.refusals(), millis -> bridge.logQuota(address, millis));
         this.lowered = new LoweredQos(remote.maximumQos());
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
@@ -110,10 +111,14 @@ final class Crossing {
 
     /** A PUBLISH of our session. */
     void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+        int start = passed.writerIndex();
         DropCause cause = out.pass(packet, passed);
         int qos = Packets.qos(packet);
         if (cause == null) {
             counts.sent(packet);
+            if (qos > 0 && quota.repeats(Packets.packetId(packet))) {
+                Packets.asFirst(passed, start);
+            }
             if (lowered.lowers(qos)) {
                 lowered.sent(qos, Packets.packetId(packet), answers);
             }
@@ -142,7 +147,7 @@ final class Crossing {
                 counts.refused();
                 bridge.logRefused(address, reason);
             }
-            quota.accepted(id);
+            quota.settled(context, id, reason < 0x80);
         }
         if (type != Packets.PUBACK || !lowered.acknowledged(id, reason, passed)) {
             Packets.acknowledge(passed, type, id, reason);
@@ -158,11 +163,13 @@ final class Crossing {
      * The connection has ended. A PUBREL means that the other broker has a message in its session.
      *
      * @param resumed whether it had the session
+     * @param byPeer whether the other broker has ended it
      */
-    void ended(boolean resumed) {
+    void ended(boolean resumed, boolean byPeer) {
+        quota.end();
         if (taken || released) {
             bridge.served(address, false);
-        } else if (quota.isPaused() && resumed) {
+        } else if (quota.isPaused() && resumed && byPeer) {
             bridge.served(address, true);
         }
     }

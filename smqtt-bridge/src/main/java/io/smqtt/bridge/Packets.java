@@ -93,6 +93,11 @@ final class Packets {
         return (publish.getByte(publish.readerIndex()) & 8) != 0;
     }
 
+    /** Takes the mark of a repetition from a PUBLISH. */
+    static void asFirst(ByteBuf packets, int at) {
+        packets.setByte(at, packets.getByte(at) & ~8);
+    }
+
     static boolean isRetainedQos0(ByteBuf publish) {
         return (publish.getByte(publish.readerIndex()) & 0x0f) == 1;
     }

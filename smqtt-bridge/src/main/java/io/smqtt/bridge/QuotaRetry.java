@@ -2,10 +2,12 @@
 package io.smqtt.bridge;
 
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.Future;
 import io.smqtt.config.BridgeConfig;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.DeliveryPause;
 import io.smqtt.thread.OnEventLoop;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,9 +17,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that the other broker has refused with reason 0x97, quota exceeded, which passes: they are sent again after a pause, in the order of
- * the refusals, before any other message above QoS 0. Of one connection; after its end all messages in flight are sent again anyway. There are
- * at most as many as fit into the send window.
+ * Messages that the other broker has refused with reason 0x97, quota exceeded, which passes. They are sent again in the order of the refusals:
+ * after a delay the first one, and when that is taken the others. Until all are taken no other message above QoS 0 is sent. Of one connection;
+ * after its end all messages in flight are sent again anyway. There are at most as many as fit into the send window.
  */
 @OnEventLoop
 final class QuotaRetry {
@@ -27,20 +29,24 @@ final class QuotaRetry {
 
     private static final int MOST_DOUBLINGS = 20;
 
+    /** Maximum number of messages that are sent again and have no answer yet. */
+    private static final int AT_ONCE = 64;
+
     private final PausableSession pausable;
     private final LongConsumer log;
     private final long timeoutNanos;
     private final long minMillis;
     private final long maxMillis;
+    private final Map<Integer, Refusal> refusals;
 
-    /** When the messages that have not been accepted since were refused first, in nanoseconds, by packet identifier. */
-    private final Map<Integer, Long> refusedFirst = new HashMap<>();
+    /** Packet identifiers of the messages that were refused over this connection and are not taken yet. */
+    private final Set<Integer> refused = new LinkedHashSet<>();
 
-    /** Packet identifiers of messages to be sent again. */
-    private final Set<Integer> due = new LinkedHashSet<>();
+    /** Those that were sent again, and have no answer yet. */
+    private final Set<Integer> repeated = new HashSet<>();
 
     private int rounds;
-    private boolean paused;
+    private @Nullable Future<?> next;
 
     /** The session whose messages the other broker refuses. */
     interface PausableSession {
@@ -51,12 +57,21 @@ final class QuotaRetry {
     }
 
     /**
+     * The first refusal of a message in flight.
+     *
+     * @param atNanos its time, in nanoseconds of the monotonic clock
+     */
+    record Refusal(ApplicationMessage message, long atNanos) {}
+
+    /**
      * Creates the state of one connection.
      *
-     * @param log takes the milliseconds of a pause that begins
+     * @param refusals the first refusals by packet identifier, which outlive connections
+     * @param log takes the milliseconds of a delay that begins
      */
-    QuotaRetry(BridgeConfig config, PausableSession pausable, LongConsumer log) {
+    QuotaRetry(BridgeConfig config, PausableSession pausable, Map<Integer, Refusal> refusals, LongConsumer log) {
         this.pausable = pausable;
+        this.refusals = refusals;
         this.log = log;
         this.timeoutNanos = config.quotaTimeout().toNanos();
         this.minMillis = config.minDelay().toMillis();
@@ -64,56 +79,98 @@ final class QuotaRetry {
     }
 
     /**
-     * The other broker has refused a message. Begins a pause unless there is one.
+     * The other broker has refused a message.
      *
      * @return whether it is sent again; if not, the refusal is final
      */
     boolean takes(ChannelHandlerContext context, int packetId) {
-        DeliveryPause session = pausable.find();
-        if (session == null || timeoutNanos == 0 || !session.isInFlight(packetId)) {
+        DeliveryPause session = timeoutNanos == 0 ? null : pausable.find();
+        ApplicationMessage message = session == null ? null : session.inFlight(packetId);
+        if (session == null || message == null) {
             return false;
+        }
+        boolean begins = refused.isEmpty();
+        if (begins) { // of earlier connections
+            refusals.entrySet()
+                    .removeIf(entry ->
+                            session.inFlight(entry.getKey()) != entry.getValue().message());
         }
         long now = System.nanoTime();
-        Long first = refusedFirst.putIfAbsent(packetId, now);
-        if (first != null && now - first >= timeoutNanos) {
-            accepted(packetId);
+        Refusal first = refusals.computeIfAbsent(packetId, id -> new Refusal(message, now));
+        if (now - first.atNanos() >= timeoutNanos) {
             return false;
         }
-        due.add(packetId);
-        if (!paused) {
-            paused = true;
+        refused.add(packetId);
+        repeated.remove(packetId);
+        if (begins) {
             session.begin();
+        }
+        if (next == null) {
             long millis = Math.min(maxMillis, minMillis << Math.min(rounds++, MOST_DOUBLINGS));
             log.accept(millis);
-            context.executor().schedule(() -> resume(context), millis, TimeUnit.MILLISECONDS);
+            next = context.executor().schedule(() -> repeat(context), millis, TimeUnit.MILLISECONDS);
         }
         return true;
     }
 
+    /** Whether messages are refused and not taken yet. */
     boolean isPaused() {
-        return paused;
+        return !refused.isEmpty();
     }
 
-    /** A message needs no repetition: it is accepted, or gone. */
-    void accepted(int packetId) {
-        if (!refusedFirst.isEmpty() && refusedFirst.remove(packetId) != null && refusedFirst.isEmpty()) {
+    /** Whether a PUBLISH repeats a refused message: for the other broker that is a new one [MQTT-4.4.0-2]. */
+    boolean repeats(int packetId) {
+        return !repeated.isEmpty() && repeated.contains(packetId);
+    }
+
+    /**
+     * A message needs no repetition.
+     *
+     * @param taken whether the other broker has taken it; if not, it is refused for good
+     */
+    void settled(ChannelHandlerContext context, int packetId, boolean taken) {
+        if (refusals.isEmpty()) {
+            return;
+        }
+        refusals.remove(packetId);
+        if (!refused.remove(packetId)) {
+            return;
+        }
+        repeated.remove(packetId);
+        if (taken) {
             rounds = 0;
+        }
+        if (next == null) {
+            next = context.executor().schedule(() -> repeat(context), 0, TimeUnit.NANOSECONDS);
         }
     }
 
-    private void resume(ChannelHandlerContext context) {
+    private void repeat(ChannelHandlerContext context) {
+        next = null;
         DeliveryPause session = context.channel().isActive() ? pausable.find() : null;
         if (session == null) {
             return; // the session sends them again over another connection
         }
-        paused = false;
-        List<Integer> again = List.copyOf(due);
-        due.clear();
-        for (int packetId : again) {
-            if (!session.repeat(packetId)) {
-                accepted(packetId);
+        int most = rounds > 0 ? 1 : AT_ONCE;
+        for (int packetId : List.copyOf(refused)) {
+            if (repeated.size() >= most) {
+                return;
+            }
+            if (repeated.add(packetId) && !session.repeat(packetId)) { // it has expired
+                repeated.remove(packetId);
+                refused.remove(packetId);
+                refusals.remove(packetId);
             }
         }
-        session.end();
+        if (refused.isEmpty()) {
+            session.end();
+        }
+    }
+
+    /** The connection has ended. */
+    void end() {
+        if (next != null) {
+            next.cancel(false);
+        }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pause in the deliveries of a connected session, for a client in this process whose peer refuses messages for the time being. New messages
@@ -29,15 +31,15 @@ public final class DeliveryPause {
     }
 
     /**
-     * Whether the peer has not taken a message yet.
+     * A message that the peer has not taken yet.
      *
      * @param packetId a packet identifier
-     * @return whether a message with this identifier awaits a PUBACK or a PUBREC
+     * @return the message with this identifier, which awaits a PUBACK or a PUBREC; null if there is none
      */
-    public boolean isInFlight(int packetId) {
+    public @Nullable ApplicationMessage inFlight(int packetId) {
         SendWindow window = flow.window();
-        return window.awaiting(packetId, QoS.AT_LEAST_ONCE) != null
-                || window.awaiting(packetId, QoS.EXACTLY_ONCE) != null;
+        ApplicationMessage once = window.awaiting(packetId, QoS.AT_LEAST_ONCE);
+        return once != null ? once : window.awaiting(packetId, QoS.EXACTLY_ONCE);
     }
 
     /**

@@ -57,9 +57,9 @@ class DeliveryPauseTest {
         accept(session, id(0), qos);
         assertThat(sink.texts()).containsExactly("0", "1", "2");
         assertThat(session.queuedCount()).isEqualTo(2);
-        assertThat(pause.isInFlight(id(0))).isFalse();
+        assertThat(pause.inFlight(id(0))).isNull();
         assertThat(pause.repeat(id(0))).isFalse();
-        assertThat(pause.isInFlight(id(1))).isTrue();
+        assertThat(pause.inFlight(id(1))).isNotNull();
         assertThat(pause.repeat(id(1))).isTrue();
         pause.end();
 
