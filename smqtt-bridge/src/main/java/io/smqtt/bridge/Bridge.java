@@ -42,7 +42,6 @@ final class Bridge {
 
     private static final Logger LOG = LoggerFactory.getLogger(Bridge.class);
     private static final Duration STABLE = Duration.ofSeconds(30);
-    private static final int MOST_IN_VAIN = 3;
 
     private final String bridgeName;
     private final String name;
@@ -70,6 +69,7 @@ final class Bridge {
     private boolean chosen;
     private boolean running;
     private final Map<Integer, QuotaRetry.Refusal> refusals = new ConcurrentHashMap<>();
+    private final VainResumptions vain;
     private int attempts;
     private int failures;
     private int nextAddress;
@@ -80,8 +80,6 @@ final class Bridge {
     private boolean bridgeBit;
     private @Nullable String resetAt;
     private boolean remoteState;
-    private int resumedInVain;
-    private String vainAt = "";
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
     private @Nullable Channel channel;
@@ -99,6 +97,7 @@ final class Bridge {
     Bridge(String bridge, int number, BridgeConfig config, BridgeFiles files, BrokerModule.Core core, String brokerId) {
         this.bridgeName = bridge;
         this.name = BridgeConfig.connectionName(bridge, number);
+        this.vain = new VainResumptions(name);
         this.config = config;
         this.files = files;
         this.core = core;
@@ -485,32 +484,8 @@ final class Bridge {
      * @param inVain whether the session was resumed and no message was taken
      */
     synchronized void served(String by, boolean inVain) {
-        if (!inVain && by.equals(vainAt)) {
-            resumedInVain = 0;
-        } else if (inVain) {
-            resumedInVain = by.equals(vainAt) ? resumedInVain + 1 : 1;
-            vainAt = by;
-        }
-        if (resumedInVain < MOST_IN_VAIN) {
-            return;
-        }
-        if (topics.stream().anyMatch(BridgeTopic::in)) {
-            if (resumedInVain == MOST_IN_VAIN) {
-                LOG.warn(
-                        "bridge {}: {} has resumed the session {} times and refused its messages with reason 0x97; the session is not begun anew, "
-                                + "because messages that come in may wait in it",
-                        name,
-                        by,
-                        MOST_IN_VAIN);
-            }
-        } else {
-            resumedInVain = 0;
+        if (vain.endSession(by, inVain, topics.stream().anyMatch(BridgeTopic::in))) {
             resetAt = by;
-            LOG.warn(
-                    "bridge {}: {} has resumed the session {} times and refused its messages with reason 0x97; the session is begun anew",
-                    name,
-                    by,
-                    MOST_IN_VAIN);
         }
     }
 

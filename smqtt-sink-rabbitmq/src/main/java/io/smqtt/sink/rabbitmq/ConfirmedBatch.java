@@ -193,7 +193,7 @@ final class ConfirmedBatch implements ConfirmListener, ReturnCallback, ShutdownL
                     again.add(places[i]);
                 }
             } else if (again.contains(places[i])) {
-                refusals.add(new Refusal(i, OVERTAKEN, true));
+                refusals.add(new Refusal(i, OVERTAKEN, true, true));
             }
         }
         return new Outcome(refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals), refusal);

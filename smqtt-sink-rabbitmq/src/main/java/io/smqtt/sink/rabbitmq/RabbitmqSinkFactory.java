@@ -38,7 +38,8 @@ public final class RabbitmqSinkFactory implements SinkFactory {
                                 EXCHANGE,
                                 null,
                                 "the exchange; by default the one whose routing keys are names of queues"),
-                        SinkSetting.template(ROUTING_KEY, null, "the routing key; needed without an exchange"),
+                        SinkSetting.template(ROUTING_KEY, null, "the routing key; needed without an exchange")
+                                .plain(),
                         SinkSetting.template(
                                 BODY,
                                 null,
