@@ -85,7 +85,9 @@ class DistProof {
                             "sink jdbc",
                             "sink kafka",
                             "sink rabbitmq",
-                            "sink redis");
+                            "sink redis",
+                            "source kafka",
+                            "source redis");
         }
     }
 
