@@ -29,12 +29,25 @@ public final class SourcesProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
-        SourcesModule module = SourcesModule.of(config);
-        return builder -> builder.module(module);
+        return new Addition(SourcesModule.of(config));
     }
 
     @Override
     public void check(BrokerConfig config) {
         SourcesModule.of(config).close();
+    }
+
+    /** Adds the module, or closes its sources. */
+    private record Addition(SourcesModule module) implements Consumer<BrokerBuilder>, AutoCloseable {
+
+        @Override
+        public void accept(BrokerBuilder builder) {
+            builder.module(module);
+        }
+
+        @Override
+        public void close() {
+            module.close();
+        }
     }
 }

@@ -141,6 +141,13 @@ final class ConfirmedBatch implements ConfirmListener, ReturnCallback, ShutdownL
                 return;
             }
         }
+        SinkException unknown =
+                new SinkException("a message reaches no queue: " + LogText.escape(returned.getReplyText()), false);
+        if (settled.length == 1) {
+            failures[0] = unknown;
+        } else {
+            refusal = unknown; // the server has changed the message: rows are sent one by one
+        }
     }
 
     /** The channel has ended: whether the server has the open messages is not known. */

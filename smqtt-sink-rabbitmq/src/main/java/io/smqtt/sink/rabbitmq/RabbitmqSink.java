@@ -52,7 +52,14 @@ final class RabbitmqSink implements Sink {
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
         return Mono.<Mono<BatchResult>>create(waiter -> {
+                    RabbitmqLink known = link;
+                    String blocked = known == null || !known.isUsable() ? null : known.blocked();
+                    if (blocked != null) { // the thread perhaps waits for the server
+                        waiter.success(Mono.error(new SinkException(blocked, true)));
+                        return;
+                    }
                     AtomicReference<@Nullable Runnable> release = new AtomicReference<>();
+                    AtomicReference<@Nullable RabbitmqLink> used = new AtomicReference<>();
                     ConfirmedBatch progress = new ConfirmedBatch(batch.size(), exchangeOfRow, outcome -> {
                         Runnable free = release.get();
                         if (free != null) {
@@ -63,10 +70,10 @@ final class RabbitmqSink implements Sink {
                     });
                     waiter.onCancel(() -> {
                         progress.cancel();
-                        giveUp();
+                        giveUp(used.get());
                     });
                     try {
-                        thread.execute(() -> publish(batch, progress, release));
+                        thread.execute(() -> publish(batch, progress, release, used));
                     } catch (RejectedExecutionException e) {
                         waiter.success(Mono.error(isClosed()));
                     }
@@ -78,9 +85,12 @@ final class RabbitmqSink implements Sink {
         return new SinkException("the sink is closed", true);
     }
 
-    /** Somebody does not wait any more. The connection is replaced, since its channels may have answers to come. */
-    private void giveUp() {
-        RabbitmqLink present = link;
+    /**
+     * A result is not awaited any more. The connection is replaced, since its channels may have answers to come.
+     *
+     * @param present the connection of the batch; null if it has not come to one
+     */
+    private void giveUp(@Nullable RabbitmqLink present) {
         if (present == null || closed) {
             return;
         }
@@ -92,13 +102,18 @@ final class RabbitmqSink implements Sink {
 
     // --- on the thread
 
-    private void publish(List<SinkRecord> batch, ConfirmedBatch progress, AtomicReference<@Nullable Runnable> release) {
+    private void publish(
+            List<SinkRecord> batch,
+            ConfirmedBatch progress,
+            AtomicReference<@Nullable Runnable> release,
+            AtomicReference<@Nullable RabbitmqLink> used) {
         int next = 0;
         try {
             if (progress.isBroken()) {
                 return; // cancelled while it waited
             }
             RabbitmqLink present = link();
+            used.set(present);
             refuseIfBlocked(present);
             Channel channel = present.channel();
             release.set(() -> {
@@ -116,8 +131,13 @@ final class RabbitmqSink implements Sink {
                 publish(present, channel, batch.get(next), next, progress);
             }
         } catch (IOException | RuntimeException e) {
-            progress.abandon(next, RabbitmqFailure.of(e, exchangeOfRow));
+            progress.abandon(next, notSent(RabbitmqFailure.of(e, exchangeOfRow)));
         }
+    }
+
+    /** A row that was not published can be sent again, whatever ended the channel. */
+    private static SinkException notSent(SinkException failure) {
+        return failure.isRecoverable() ? failure : new SinkException(String.valueOf(failure.getMessage()), true);
     }
 
     private void publish(RabbitmqLink present, Channel channel, SinkRecord row, int index, ConfirmedBatch progress)
@@ -189,7 +209,7 @@ final class RabbitmqSink implements Sink {
             throw isClosed();
         }
         RabbitmqLink present = link;
-        if (present != null) {
+        if (present != null && present.isUsable()) {
             refuseIfBlocked(present);
         }
         Connection connection = servers.connect(socket -> {});

@@ -60,7 +60,7 @@ public final class RabbitmqSinkFactory implements SinkFactory {
                                 MESSAGE_BYTES,
                                 "16MiB",
                                 "1KiB",
-                                "128MiB",
+                                "64MiB",
                                 "maximum size of a body; larger ones are refused")));
         return settings;
     }

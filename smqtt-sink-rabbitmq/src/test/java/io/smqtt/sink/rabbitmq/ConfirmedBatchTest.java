@@ -14,6 +14,7 @@ import io.smqtt.rules.sink.SinkException;
 import java.io.EOFException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ConfirmedBatchTest {
@@ -52,6 +53,39 @@ class ConfirmedBatchTest {
         assertThat(outcomes).hasSize(1);
         assertThat(outcomes.get(0).refusal()).isNull();
         return outcomes.get(0).result();
+    }
+
+    private static Return changed(AMQP.BasicProperties properties, int index) {
+        RowMessage message = message(index);
+        return new Return(AMQP.NO_ROUTE, "NO_ROUTE", "", message.place().routingKey(), properties, message.body());
+    }
+
+    @Test
+    void headersThatTheServerAddsDoNotHideAReturnedMessage() {
+        ConfirmedBatch batch = sent(2);
+        batch.handle(changed(
+                new AMQP.BasicProperties.Builder()
+                        .headers(Map.of("x-routed-by", "rabbit"))
+                        .build(),
+                1));
+        batch.handleAck(12, true);
+        assertThat(result().refusals()).containsExactly(new Refusal(1, "it reaches no queue: NO_ROUTE", false));
+    }
+
+    @Test
+    void aReturnedMessageThatIsNotRecognizedIsNoSuccess() {
+        AMQP.BasicProperties other =
+                new AMQP.BasicProperties.Builder().messageId("?").build();
+        ConfirmedBatch batch = sent(2);
+        batch.handle(changed(other, 1));
+        batch.handleAck(12, true);
+        assertThat(outcomes.get(0).refusal()).hasMessage("a message reaches no queue: NO_ROUTE");
+
+        outcomes.clear();
+        ConfirmedBatch alone = sent(1);
+        alone.handle(changed(other, 0));
+        alone.handleAck(11, false);
+        assertThat(result().refusals()).containsExactly(new Refusal(0, "a message reaches no queue: NO_ROUTE", false));
     }
 
     @Test

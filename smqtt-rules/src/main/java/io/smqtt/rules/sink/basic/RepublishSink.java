@@ -17,16 +17,21 @@ import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Publishes rows to the same broker. */
 @AnyThread
 final class RepublishSink implements Sink {
+
+    private static final String OVERTAKEN = "a row with the same topic before it is published again";
 
     private final SinkContext context;
     private final RowTemplate topic;
@@ -96,7 +101,17 @@ final class RepublishSink implements Sink {
         List<Refusal> all = new ArrayList<>(made.refusals());
         String reason = "the broker did not take it: " + error.getMessage();
         if (error instanceof PublishFailedException failed) {
-            failed.indexes().forEach(i -> all.add(new Refusal(made.indexes().get(i), reason, true)));
+            Set<Integer> missing = new HashSet<>(failed.indexes());
+            Set<TopicName> again = new HashSet<>();
+            for (int i = 0; i < made.messages().size(); i++) {
+                TopicName topic = made.messages().get(i).topic();
+                if (missing.contains(i)) {
+                    again.add(topic);
+                    all.add(new Refusal(made.indexes().get(i), reason, true));
+                } else if (again.contains(topic)) {
+                    all.add(new Refusal(made.indexes().get(i), OVERTAKEN, true, true));
+                }
+            }
         } else {
             made.indexes().forEach(index -> all.add(new Refusal(index, reason, true)));
         }

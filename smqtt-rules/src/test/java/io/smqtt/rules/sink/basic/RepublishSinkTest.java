@@ -16,7 +16,6 @@ import io.smqtt.rules.sink.SinkRecord;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -76,24 +75,28 @@ class RepublishSinkTest extends SinkContract {
     }
 
     @Test
-    void onlyTheMessageThatTheBrokerDoesNotTakeIsSentAgain() {
+    void theMessageThatTheBrokerDoesNotTakeIsSentAgainAndThoseBehindIt() {
         SinkPublisher publisher = message -> message.payload().asString().equals("2")
                 ? Mono.error(new IllegalStateException("the store is full"))
                 : Mono.fromRunnable(() -> published.add(message));
         try (Sink sink = sink(new RepublishSinkFactory(), publisher, "topic", "${topic}", "payload", "${n}")) {
-            List<SinkRecord> rows = Stream.of("a/#", "a", "b", "c")
-                    .map(topic ->
-                            new SinkRecord(Map.of("topic", topic, "n", topic.equals("b") ? 2L : 1L), row(1).origin()))
-                    .toList();
+            List<SinkRecord> rows = List.of(
+                    new SinkRecord(Map.of("topic", "a/#", "n", 1L), row(1).origin()),
+                    new SinkRecord(Map.of("topic", "a", "n", 1L), row(1).origin()),
+                    new SinkRecord(Map.of("topic", "b", "n", 2L), row(1).origin()),
+                    new SinkRecord(Map.of("topic", "c", "n", 1L), row(1).origin()),
+                    new SinkRecord(Map.of("topic", "b", "n", 3L), row(1).origin()));
 
             BatchResult result = sink.send(rows).block(PATIENCE);
 
             assertThat(result.refusals())
                     .containsExactly(
                             new BatchResult.Refusal(0, "the topic is not valid", false),
-                            new BatchResult.Refusal(2, "the broker did not take it: the store is full", true));
+                            new BatchResult.Refusal(2, "the broker did not take it: the store is full", true),
+                            new BatchResult.Refusal(
+                                    4, "a row with the same topic before it is published again", true, true));
         }
-        assertThat(published).extracting(message -> message.topic().value()).containsExactly("a", "c");
+        assertThat(published).extracting(message -> message.topic().value()).containsExactly("a", "c", "b");
     }
 
     @Test
