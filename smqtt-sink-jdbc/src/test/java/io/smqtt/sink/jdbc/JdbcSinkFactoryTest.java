@@ -79,7 +79,8 @@ class JdbcSinkFactoryTest {
                 "url=" + URL
                         + ";statement=INSERT INTO t VALUES (${t[}) | smqtt.yaml:2: rules.r.actions.a.statement has a placeholder that is no path of a row: ${t[}",
                 "url=" + URL + ";statement=" + INSERT + ";password-file=/none | is a file that cannot be read",
-                "url=" + URL + ";statement=" + INSERT + ";table=t | is no key of an action of this type",
+                "url=" + URL + ";statement=" + INSERT
+                        + ";table=t | is no key of this type, which has url, username, password-file, statement",
             })
     void wrongSettingsStopTheStart(String settings, String problem) {
         String[] parts = settings.split("[;]");
