@@ -4,6 +4,7 @@ package io.smqtt.sink.rabbitmq;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.BatchResult.Refusal;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkException;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -55,7 +57,7 @@ final class RabbitmqSink implements Sink {
                     RabbitmqLink known = link;
                     String blocked = known == null || !known.isUsable() ? null : known.blocked();
                     if (blocked != null) { // the thread perhaps waits for the server
-                        waiter.success(Mono.error(new SinkException(blocked, true)));
+                        waiter.success(Mono.just(refused(batch.size(), blocked)));
                         return;
                     }
                     AtomicReference<@Nullable Runnable> release = new AtomicReference<>();
@@ -79,6 +81,12 @@ final class RabbitmqSink implements Sink {
                     }
                 })
                 .flatMap(Function.identity());
+    }
+
+    private static BatchResult refused(int rows, String reason) {
+        return new BatchResult(IntStream.range(0, rows)
+                .mapToObj(index -> new Refusal(index, reason, true))
+                .toList());
     }
 
     private static SinkException isClosed() {
