@@ -64,18 +64,17 @@ class BridgeQueueTest {
     @CsvSource({"OLDEST, q1-3 q1-4 end", "NEWEST, q1-0 q1-1 q1-2"})
     void theDropPolicyDecidesWhichMessagesAFullQueueKeeps(DropPolicy policy, String expected) {
         try (RemoteStub remote = new RemoteStub();
-                BridgedBroker broker = BridgedBroker.with(
-                                "cloud",
-                                BridgedBroker.bridge(remote.address(), "a/# out 1")
-                                        .maxQueuedMessages(3)
-                                        .dropPolicy(policy))
-                        .start()) {
+                DialledBroker broker = DialledBroker.with(BridgedBroker.bridge(remote.address(), "a/# out 1")
+                        .maxQueuedMessages(3)
+                        .dropPolicy(policy)
+                        .build())) {
             try (RawClient client = broker.client("publisher")) {
                 for (int i = 0; i < 5; i++) {
                     client.publish("a/b", "q1-" + i, 1);
                 }
                 client.publish("a/b", "end", 1);
             }
+            await().until(() -> broker.status().dropped() == 3);
             RawClient bridge = remote.accept(PropertyBytes.none());
             List<String> arrived = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -84,7 +83,7 @@ class BridgeQueueTest {
                 bridge.pubAck(message);
             }
             assertThat(String.join(" ", arrived)).isEqualTo(expected);
-            await().until(() -> broker.waiting("cloud") == 0);
+            await().until(() -> broker.status().queued() == 0);
         }
     }
 
