@@ -224,7 +224,7 @@ public final class BrokerComposition {
             }
         } catch (RuntimeException | Error e) {
             created.forEach(addition -> release(addition, e));
-            Shutdown.stop(builder.modules).block();
+            Shutdown.stop(builder.modules).subscribe(); // the caller may be on a thread that must not block
             throw e;
         }
     }

@@ -39,7 +39,7 @@ public interface SourceOutput {
     void rejected(String reason);
 
     /**
-     * Tells operators that the source is not reached, though its run goes on.
+     * Reports to operators that the external system cannot be reached, while the run goes on.
      *
      * @param reason a sentence for operators, without secrets
      */

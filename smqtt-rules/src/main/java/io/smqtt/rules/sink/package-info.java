@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What an action of a rule writes to, and where messages come from: the interfaces of sinks and sources, with the values and templates that they use. */
+/** The interfaces of sinks, to which actions of rules write, and of sources, from which messages come, with the values and templates that they use. */
 @NullMarked
 package io.smqtt.rules.sink;
 

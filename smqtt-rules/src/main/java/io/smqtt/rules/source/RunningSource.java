@@ -288,7 +288,7 @@ final class RunningSource {
             Mono<Boolean> stored = running == null
                     ? Mono.error(new IllegalStateException("the broker does not run"))
                     : running.broker().publish(message).thenReturn(true);
-            // one that nobody waits for any more is in flight nevertheless
+            // a message whose sender has gone is in flight nevertheless
             return Mono.fromFuture(
                     stored.doOnSuccess(result -> stored())
                             .doOnError(this::notStored)

@@ -46,7 +46,7 @@ public final class KafkaSourceFactory implements SourceFactory {
                                 "100ms",
                                 "1ms",
                                 "1m",
-                                "how often the group is told what was published; what was published since then comes again after a crash"),
+                                "interval of offset commits; records published since the last commit are published again after a crash"),
                         SinkSetting.size(
                                 FETCH_BYTES,
                                 "8MiB",

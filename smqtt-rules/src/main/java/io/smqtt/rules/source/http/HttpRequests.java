@@ -113,7 +113,7 @@ final class HttpRequests {
             throw new RejectedRequestException(HttpResponseStatus.UNAUTHORIZED);
         }
         Map<String, @Nullable Object> columns = columns(request, bytes);
-        body.hold(); // also when nobody waits for the answer any more
+        body.hold(); // also after the connection has ended
         return Mono.fromFuture(
                         out.publish(columns).doFinally(signal -> body.release()).toFuture(), true)
                 .map(taken -> taken ? HttpResponseStatus.NO_CONTENT : HttpResponseStatus.BAD_REQUEST);

@@ -67,7 +67,7 @@ final class HttpSource implements Source {
         }
     }
 
-    /** Checks that nobody who repeats a signed body chooses another topic for it. */
+    /** Checks that the sender of a repeated signed body cannot choose another topic for it. */
     private void checkSigned() {
         if (signature != null
                 && token == null
