@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.bootstrap.BrokerApi.Listing;
 import io.smqtt.bootstrap.BrokerApi.Paging;
 import io.smqtt.bootstrap.TextTable.Column;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,12 +23,12 @@ final class BridgeCommands {
         private static final List<Column> COLUMNS = List.of(
                 Column.of("name"),
                 Column.of("status"),
-                new Column("NODES", All::nodes),
-                count("sent"),
-                count("received"),
-                count("queuing"),
-                count("dropped"),
-                new Column("REASON", All::reason));
+                new Column("NODES", one -> NodeStatus.nodes(one, "connected")),
+                NodeStatus.count("sent"),
+                NodeStatus.count("received"),
+                NodeStatus.count("queuing"),
+                NodeStatus.count("dropped"),
+                new Column("REASON", one -> NodeStatus.reason(one, "disconnected")));
 
         All(ProgramContext program) {
             super(program);
@@ -40,33 +37,6 @@ final class BridgeCommands {
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
             out.list(api, new Listing("/bridges", Paging.NONE, 0), COLUMNS, "bridges");
-        }
-
-        private static Column count(String name) {
-            return new Column(
-                    name.toUpperCase(Locale.ROOT),
-                    one -> TextTable.shown(one.path("metrics").path(name)));
-        }
-
-        /** Where it runs, and its state there if it is not connected. */
-        private static String nodes(JsonNode bridge) {
-            List<String> states = new ArrayList<>();
-            for (JsonNode node : bridge.path("node_status")) {
-                String status = node.path("status").asText();
-                states.add(TextTable.shown(node.path("node"))
-                        + (status.equals("connected") ? "" : " (" + TextTable.shown(node.path("status")) + ")"));
-            }
-            return String.join(", ", states);
-        }
-
-        /** Why it is not connected. */
-        private static String reason(JsonNode bridge) {
-            for (JsonNode node : bridge.path("node_status")) {
-                if (node.path("status").asText().equals("disconnected")) {
-                    return TextTable.shown(node.path("status_reason"));
-                }
-            }
-            return "";
         }
     }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.bootstrap.BrokerApi.Listing;
 import io.smqtt.bootstrap.BrokerApi.Paging;
 import io.smqtt.bootstrap.TextTable.Column;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -27,14 +24,14 @@ final class SourceCommands {
                 Column.of("name"),
                 Column.of("type"),
                 Column.of("status"),
-                new Column("NODES", All::nodes),
-                count("received"),
-                count("published"),
-                count("refused"),
-                count("failed"),
-                count("inflight"),
-                count("rejected"),
-                new Column("REASON", All::reason));
+                new Column("NODES", one -> NodeStatus.nodes(one, "running")),
+                NodeStatus.count("received"),
+                NodeStatus.count("published"),
+                NodeStatus.count("refused"),
+                NodeStatus.count("failed"),
+                NodeStatus.count("inflight"),
+                NodeStatus.count("rejected"),
+                new Column("REASON", one -> NodeStatus.reason(one, "failing")));
 
         All(ProgramContext program) {
             super(program);
@@ -43,33 +40,6 @@ final class SourceCommands {
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
             out.list(api, new Listing("/sources", Paging.NONE, 0), COLUMNS, "sources");
-        }
-
-        private static Column count(String name) {
-            return new Column(
-                    name.toUpperCase(Locale.ROOT),
-                    one -> TextTable.shown(one.path("metrics").path(name)));
-        }
-
-        /** Where it is, and its state there if it is not read. */
-        private static String nodes(JsonNode source) {
-            List<String> states = new ArrayList<>();
-            for (JsonNode node : source.path("node_status")) {
-                String status = node.path("status").asText();
-                states.add(TextTable.shown(node.path("node"))
-                        + (status.equals("running") ? "" : " (" + TextTable.shown(node.path("status")) + ")"));
-            }
-            return String.join(", ", states);
-        }
-
-        /** Why it fails. */
-        private static String reason(JsonNode source) {
-            for (JsonNode node : source.path("node_status")) {
-                if (node.path("status").asText().equals("failing")) {
-                    return TextTable.shown(node.path("status_reason"));
-                }
-            }
-            return "";
         }
     }
 
