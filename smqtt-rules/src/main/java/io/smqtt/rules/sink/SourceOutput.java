@@ -17,8 +17,8 @@ public interface SourceOutput {
      * Publishes what has arrived. Messages of one topic keep the order of the subscriptions that one thread makes.
      *
      * @param columns what has arrived, by name, for the placeholders of the topic and the payload; has {@link #PAYLOAD}
-     * @return true when the message is as safe as an acknowledged one of a client; false if it can never be published, because its topic is not
-     *     valid. In both cases the source acknowledges it where it came from. Fails if the broker could not keep it: it is not acknowledged.
+     * @return true when the message is as safe as an acknowledged one of a client: the source acknowledges it where it came from. False if it can
+     *     never be published, because its topic is not valid: the source acknowledges it too, or gives it up as a dead letter there. Fails if the broker could not keep it: it is not acknowledged.
      *     Nothing happens before subscription. Cancelling ends the waiting, not the publishing
      */
     Mono<Boolean> publish(Map<String, @Nullable Object> columns);

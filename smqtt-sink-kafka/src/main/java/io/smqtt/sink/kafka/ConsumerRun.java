@@ -3,6 +3,7 @@ package io.smqtt.sink.kafka;
 
 import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.Collection;
@@ -30,10 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a consumer: polls, publishes, and commits what the broker has, up to the first record of each partition that it does not have yet.
+ * A consumer: polls, publishes, and commits what the broker has, up to the first record of each partition that it does not have yet.
  * While the source is paused the consumer polls without fetching, so that it stays in its group.
  */
-final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
+final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerRun.class);
     private static final Duration POLL = Duration.ofMillis(200);
@@ -53,15 +54,12 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
     private final Supplier<Consumer<byte[], byte[]>> consumers;
     private final SourceOutput out;
     private final SourceHealth health;
-    private final java.util.function.Consumer<@Nullable Throwable> outcome;
     private final int most;
     private final int atOnce;
     private final long mostBytes;
     private final long commitNanos;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
-    private volatile @Nullable Thread thread;
     private volatile boolean ended;
-    private volatile boolean over;
     private volatile @Nullable Consumer<byte[], byte[]> consumer;
 
     // on the thread
@@ -75,14 +73,12 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
             List<String> topics,
             Supplier<Consumer<byte[], byte[]>> consumers,
             SourceOutput out,
-            SourceHealth health,
-            java.util.function.Consumer<@Nullable Throwable> outcome) {
+            SourceHealth health) {
         this.context = context;
         this.topics = topics;
         this.consumers = consumers;
         this.out = out;
         this.health = health;
-        this.outcome = outcome;
         this.most = context.config().inflight();
         this.atOnce = KafkaSource.atOnce(context);
         this.mostBytes = context.settings().bytes(KafkaSourceFactory.MAX_MEMORY);
@@ -92,47 +88,21 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
 
     // --- any thread
 
+    @Override
     @AnyThread
-    void start(String name) {
-        Thread made = new Thread(this, name);
-        made.setDaemon(true);
-        made.setContextClassLoader(KafkaProducer.class.getClassLoader());
-        thread = made;
-        made.start();
-    }
-
-    /** Ends the run soon. */
-    @AnyThread
-    void end() {
+    public void end() {
         ended = true;
         Consumer<byte[], byte[]> present = consumer;
-        if (present != null && !over) {
+        if (present != null) {
             present.wakeup();
-        }
-    }
-
-    @AnyThread
-    boolean isOver() {
-        return over;
-    }
-
-    @AnyThread
-    void await(int millis) {
-        Thread running = thread;
-        try {
-            if (running != null) {
-                running.join(millis);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
     // --- on the thread
 
     @Override
-    public void run() {
-        Throwable error = null;
+    public void read() throws Exception {
+        Thread.currentThread().setContextClassLoader(KafkaProducer.class.getClassLoader());
         try {
             Consumer<byte[], byte[]> made = consumers.get();
             consumer = made;
@@ -146,13 +116,9 @@ final class ConsumerRun implements Runnable, ConsumerRebalanceListener {
             } finally {
                 finish(made);
             }
-        } catch (RuntimeException e) {
-            error = e instanceof KafkaException && e.getCause() != null ? e.getCause() : e;
-        } catch (Error e) {
-            error = e; // such as a class that is missing, or no memory
+        } catch (KafkaException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
         }
-        over = true;
-        outcome.accept(error);
     }
 
     private void pass(Consumer<byte[], byte[]> from) {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.sink.kafka;
 
-import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.Source;
 import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -24,7 +23,7 @@ import reactor.core.scheduler.Schedulers;
 @AnyThread
 final class KafkaSource implements Source {
 
-    private static final int CLOSE_MILLIS = 4_000;
+    private static final Duration CLOSE = Duration.ofSeconds(4);
     private static final int PROBE_MILLIS = 5_000;
 
     private final SourceContext context;
@@ -32,8 +31,7 @@ final class KafkaSource implements Source {
     private final Supplier<Consumer<byte[], byte[]>> consumers;
     private final Runnable probe;
     private final LongSupplier nanoTime;
-    private final Set<ConsumerRun> runs = ConcurrentHashMap.newKeySet();
-    private volatile boolean closed;
+    private final SourceRuns runs;
 
     /**
      * Creates the source.
@@ -52,6 +50,7 @@ final class KafkaSource implements Source {
         this.consumers = consumers;
         this.probe = probe;
         this.nanoTime = nanoTime;
+        this.runs = new SourceRuns("smqtt-source-" + context.name(), CLOSE);
     }
 
     /** Checks settings, and that files can be read. Blocks. */
@@ -98,24 +97,13 @@ final class KafkaSource implements Source {
 
     @Override
     public Mono<Void> run(SourceOutput out) {
-        return Mono.create(end -> {
-            if (closed) {
-                end.error(new SinkException("the source is closed", true));
-                return;
-            }
-            SourceHealth health = new SourceHealth(topics, out, nanoTime);
-            ConsumerRun run = new ConsumerRun(context, topics, consumers, out, health, error -> {
-                if (error == null) {
-                    end.success();
-                } else {
-                    end.error(error);
-                }
-            });
-            runs.removeIf(ConsumerRun::isOver);
-            runs.add(run);
-            end.onDispose(run::end);
-            run.start("smqtt-source-" + context.name());
-        });
+        return runs.run(
+                () -> new ConsumerRun(context, topics, consumers, out, new SourceHealth(topics, out, nanoTime)));
+    }
+
+    @Override
+    public Mono<Void> ended() {
+        return runs.ended();
     }
 
     @Override
@@ -125,8 +113,6 @@ final class KafkaSource implements Source {
 
     @Override
     public void close() {
-        closed = true;
-        runs.forEach(ConsumerRun::end);
-        runs.forEach(run -> run.await(CLOSE_MILLIS));
+        runs.close();
     }
 }

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One connection to RabbitMQ, its idle channels, and whether the server takes messages. It is not opened again after its end. The methods that block
- * are for the thread of the sink.
+ * are for the thread of the sink, or of the run of a source.
  */
 @AnyThread
 final class RabbitmqLink {
@@ -58,7 +58,7 @@ final class RabbitmqLink {
     }
 
     /**
-     * Whether it can be used. One on which somebody has given up waiting is replaced, but not while the server is blocked: messages that it has not
+     * Whether it can be used. One whose answers were given up is replaced, but not while the server is blocked: messages that it has not
      * read yet would be sent on each new connection again.
      */
     boolean isUsable() {
@@ -105,6 +105,21 @@ final class RabbitmqLink {
         return made;
     }
 
+    /**
+     * Returns a channel on which a number of messages is delivered before the first is acknowledged. Blocks.
+     *
+     * @throws IOException if there is none
+     */
+    Channel consumingChannel(int window) throws IOException {
+        Connection present = connection;
+        if (present == null) {
+            throw new SinkException("not connected", true);
+        }
+        Channel made = present.openChannel().orElseThrow(() -> new IOException("the server gives no more channels"));
+        made.basicQos(window);
+        return made;
+    }
+
     /** Takes a channel back on which nothing is open. */
     void release(Channel free) {
         synchronized (idle) {
@@ -112,7 +127,7 @@ final class RabbitmqLink {
         }
     }
 
-    /** Notes that somebody has given up waiting for answers. Does not block. */
+    /** Notes that answers are not waited for any more. Does not block. */
     void doubt() {
         doubtful = true;
     }

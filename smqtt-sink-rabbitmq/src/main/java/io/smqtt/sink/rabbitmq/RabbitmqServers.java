@@ -13,6 +13,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkSetting;
 import io.smqtt.rules.sink.SinkSettings;
+import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.net.URI;
@@ -43,6 +44,8 @@ final class RabbitmqServers {
 
     private static final String TLS_SCHEME = "amqps";
     private static final int FRAME_BYTES = 131_072; // what RabbitMQ offers by default
+    private static final int MOST_BODY_BYTES =
+            512 << 20; // the most that RabbitMQ takes, so that none ends the connection
     private static final Duration LONGEST_CONNECT = Duration.ofSeconds(10);
 
     private final SinkSettings settings;
@@ -61,6 +64,15 @@ final class RabbitmqServers {
                 context.settings(),
                 "smqtt-rule-" + context.rule() + '-' + context.action(),
                 context.config().timeout());
+    }
+
+    /**
+     * Reads the addresses, and checks that the files can be read. Blocks.
+     *
+     * @throws ConfigurationException if an address or a file cannot be read, or settings contradict each other
+     */
+    RabbitmqServers(SourceContext context) {
+        this(context.settings(), "smqtt-source-" + context.name(), LONGEST_CONNECT);
     }
 
     private RabbitmqServers(SinkSettings settings, String name, Duration timeout) {
@@ -151,7 +163,7 @@ final class RabbitmqServers {
                 SinkSetting.text(
                         CONNECTION_NAME,
                         null,
-                        "the name of the connection in RabbitMQ; by default `smqtt-rule-<rule>-<action>`"));
+                        "the name of the connection in RabbitMQ; by default `smqtt-rule-<rule>-<action>` or `smqtt-source-<name>`"));
     }
 
     /** The prefix of the names of threads. */
@@ -191,7 +203,8 @@ final class RabbitmqServers {
         factory.setRequestedHeartbeat(
                 Math.toIntExact(settings.duration(HEARTBEAT).toSeconds()));
         factory.setRequestedFrameMax(FRAME_BYTES);
-        factory.setAutomaticRecoveryEnabled(false); // the action connects and sends again
+        factory.setMaxInboundMessageBodySize(MOST_BODY_BYTES);
+        factory.setAutomaticRecoveryEnabled(false); // the action or source connects again
         factory.setTopologyRecoveryEnabled(false);
         factory.setExceptionHandler(new DebugExceptions());
         factory.setThreadFactory(task -> {

@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Publishes a message for each row, and settles it by the confirmation of the server. A thread of its own publishes, because that may block; nobody
- * waits for confirmations. Each batch has a channel, which it returns when all is confirmed; there is one connection.
+ * Publishes a message for each row, and settles it by the confirmation of the server. A thread of its own publishes, because that may block; no
+ * thread waits for confirmations. Each batch has a channel, which it returns when all is confirmed; there is one connection.
  */
 @AnyThread
 final class RabbitmqSink implements Sink {
@@ -50,7 +50,7 @@ final class RabbitmqSink implements Sink {
         this.thread = new PublishThread(servers.name());
     }
 
-    /** A failure is a value until somebody takes it: an error is logged if it comes when nobody waits any more. */
+    /** A failure is a value until a subscriber takes it: Reactor logs an error that comes after the last subscriber has left. */
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
         return Mono.<Mono<BatchResult>>create(waiter -> {

@@ -6,59 +6,41 @@ import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.Source;
 import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
 
 /** A member of a consumer group of a stream. Each run has a thread of its own; all of them use one connection. */
 @AnyThread
 final class RedisSource implements Source {
 
-    private static final int CLOSE_MILLIS = 3_000;
+    private static final Duration CLOSE = Duration.ofSeconds(3);
     private static final Duration CONNECT = Duration.ofSeconds(5);
 
     private final SourceContext context;
     private final StreamPlace place;
     private final RedisConnection connection;
-    private final Set<StreamRun> runs = ConcurrentHashMap.newKeySet();
-    private volatile boolean closed;
+    private final SourceRuns runs;
 
     /** Checks settings, and that files can be read. Blocks. */
     RedisSource(SourceContext context) {
         this.context = context;
         this.place = StreamPlace.of(context);
+        this.runs = new SourceRuns("smqtt-source-" + context.name(), CLOSE);
         this.connection =
                 new RedisConnection(RedisServers.of(context.settings(), "smqtt-source-" + context.name(), CONNECT));
     }
 
     @Override
     public Mono<Void> run(SourceOutput out) {
-        return Mono.create(end -> {
-            if (closed) {
-                end.error(new SinkException("the source is closed", true));
-                return;
-            }
-            StreamRun run = new StreamRun(
-                    context.name(),
-                    place,
-                    new GroupReader(connection, place),
-                    context.config().inflight(),
-                    out,
-                    error -> {
-                        if (error == null) {
-                            end.success();
-                        } else {
-                            end.error(error);
-                        }
-                    });
-            runs.removeIf(StreamRun::isOver);
-            runs.add(run);
-            end.onDispose(run::end);
-            run.start();
-        });
+        return runs.run(() -> new StreamRun(context, place, new GroupReader(connection, place), out));
+    }
+
+    @Override
+    public Mono<Void> ended() {
+        return runs.ended();
     }
 
     @Override
@@ -76,9 +58,7 @@ final class RedisSource implements Source {
 
     @Override
     public void close() {
-        closed = true;
-        runs.forEach(StreamRun::end);
-        runs.forEach(run -> run.await(CLOSE_MILLIS));
+        runs.close();
         connection.close();
     }
 }

@@ -16,6 +16,7 @@ public final class RedisSourceFactory implements SourceFactory {
     static final String CONSUMER = "consumer";
     static final String START = "start";
     static final String CLAIM = "claim-after";
+    static final String MAX_MEMORY = "max-memory";
 
     /** Creates the factory, for {@link java.util.ServiceLoader}. */
     public RedisSourceFactory() {}
@@ -51,7 +52,13 @@ public final class RedisSourceFactory implements SourceFactory {
                                 "1m",
                                 "100ms",
                                 "1d",
-                                "how long an entry that another consumer has read is not acknowledged until this one takes it over")));
+                                "how long an entry that another consumer has read is not acknowledged until this one takes it over"),
+                        SinkSetting.size(
+                                MAX_MEMORY,
+                                "64MiB",
+                                "1",
+                                "16GiB",
+                                "maximum size of all entries that were read and are not yet stored; the source is not read beyond that")));
         return settings;
     }
 

@@ -3,27 +3,28 @@ package io.smqtt.sink.redis;
 
 import io.lettuce.core.StreamMessage;
 import io.smqtt.rules.sink.SinkException;
+import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
+import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a member of a consumer group: reads first what this consumer has not acknowledged, then what is new and what other consumers have left
+ * A member of a consumer group: reads first what this consumer has not acknowledged, then what is new and what other consumers have left
  * behind, publishes it, and acknowledges what the broker has.
  */
-final class StreamRun implements Runnable {
+final class StreamRun implements SourceRuns.Run {
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamRun.class);
     private static final Duration PAUSE = Duration.ofMillis(5);
@@ -37,16 +38,14 @@ final class StreamRun implements Runnable {
     private final StreamPlace place;
     private final GroupReader reader;
     private final SourceOutput out;
-    private final Consumer<@Nullable Throwable> outcome;
     private final int most;
     private final int atOnce;
+    private final ReadSize size;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
-    private volatile @Nullable Thread thread;
     private volatile boolean ended;
-    private volatile boolean over;
 
     // on the thread
-    private final Set<String> open = new HashSet<>();
+    private final Map<String, Long> open = new HashMap<>(); // with their bytes
     private final List<String> published = new ArrayList<>();
     private @Nullable Throwable failure;
     private boolean isHistory = true;
@@ -55,76 +54,24 @@ final class StreamRun implements Runnable {
     private long claimedNanos;
     private boolean works;
 
-    /**
-     * Creates a run.
-     *
-     * @param most entries that may be in flight
-     * @param outcome takes the error of the run, or null
-     */
-    StreamRun(
-            String name,
-            StreamPlace place,
-            GroupReader reader,
-            int most,
-            SourceOutput out,
-            Consumer<@Nullable Throwable> outcome) {
-        this.name = name;
+    StreamRun(SourceContext context, StreamPlace place, GroupReader reader, SourceOutput out) {
+        this.name = context.name();
         this.place = place;
         this.reader = reader;
-        this.most = most;
-        this.atOnce = Math.max(1, most / 2);
         this.out = out;
-        this.outcome = outcome;
+        this.most = context.config().inflight();
+        this.atOnce = Math.max(1, most / 2);
+        this.size = new ReadSize(atOnce, context.settings().bytes(RedisSourceFactory.MAX_MEMORY));
     }
 
-    // --- any thread
-
+    @Override
     @AnyThread
-    void start() {
-        Thread made = new Thread(this, "smqtt-source-" + name);
-        made.setDaemon(true);
-        thread = made;
-        made.start();
-    }
-
-    /** Ends the run soon. */
-    @AnyThread
-    void end() {
+    public void end() {
         ended = true;
     }
 
-    @AnyThread
-    boolean isOver() {
-        return over;
-    }
-
-    @AnyThread
-    void await(int millis) {
-        Thread running = thread;
-        try {
-            if (running != null) {
-                running.join(millis);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    // --- on the thread
-
     @Override
-    public void run() {
-        Throwable error = null;
-        try {
-            read();
-        } catch (RuntimeException | Error e) {
-            error = e;
-        }
-        over = true;
-        outcome.accept(error);
-    }
-
-    private void read() {
+    public void read() {
         beganNanos = System.nanoTime();
         claimedNanos = beganNanos;
         reader.createGroup();
@@ -136,13 +83,13 @@ final class StreamRun implements Runnable {
     }
 
     private void pass() {
-        if (open.size() + atOnce > most || out.isPaused()) {
+        if (open.size() + atOnce > most || size.isFull() || out.isPaused()) {
             LockSupport.parkNanos(PAUSE.toNanos());
         } else if (isHistory) {
             readHistory();
         } else {
             claim();
-            publish(reader.next(atOnce));
+            publish(reader.next(size.next()));
         }
         settle();
         acknowledge();
@@ -154,7 +101,7 @@ final class StreamRun implements Runnable {
 
     /** Entries that were read and not acknowledged, such as before a crash. */
     private void readHistory() {
-        List<StreamMessage<byte[], byte[]>> found = reader.pending(historyEnd, atOnce);
+        List<StreamMessage<byte[], byte[]>> found = reader.pending(historyEnd, size.next());
         isHistory = !found.isEmpty();
         if (isHistory) {
             historyEnd = found.get(found.size() - 1).getId();
@@ -168,18 +115,21 @@ final class StreamRun implements Runnable {
     private void claim() {
         long now = System.nanoTime();
         if (now - claimedNanos >= place.claimAfter().toNanos() / 2) {
-            List<StreamMessage<byte[], byte[]>> found = reader.claim(Math.max(1, most - atOnce - open.size()));
+            List<StreamMessage<byte[], byte[]>> found =
+                    reader.claim(Math.max(1, Math.min(size.next(), most - atOnce - open.size())));
             claimedNanos = found.isEmpty() ? now : claimedNanos; // the rest at once
             publish(found);
         }
     }
 
     private void publish(List<StreamMessage<byte[], byte[]>> entries) {
+        size.read(entries);
         for (StreamMessage<byte[], byte[]> entry : entries) {
             String id = entry.getId();
-            if (!open.add(id)) {
+            if (open.containsKey(id)) {
                 continue; // its own, claimed since it takes long
             }
+            open.put(id, size.taken(entry));
             if (entry.getBody() == null || entry.getBody().isEmpty()) {
                 answers.add(new Answer(id, null)); // it was removed from the stream
                 continue;
@@ -191,7 +141,8 @@ final class StreamRun implements Runnable {
 
     private void settle() {
         for (Answer answer = answers.poll(); answer != null; answer = answers.poll()) {
-            open.remove(answer.id());
+            Long bytes = open.remove(answer.id());
+            size.settled(bytes == null ? 0 : bytes);
             if (answer.error() == null) {
                 published.add(answer.id());
             } else if (failure == null) {
