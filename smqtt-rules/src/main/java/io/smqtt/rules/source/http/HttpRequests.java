@@ -6,10 +6,12 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.thread.AnyThread;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -22,17 +24,24 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
+import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 
 /**
- * The requests of one run. A request is answered with 204 when the broker has its message. At most as many bodies are read at a time as messages may be
- * in flight; more requests are answered with 503 before their body is read.
+ * The requests of one run. A request is answered with 204 when the broker has its message. At most as many requests have a place as messages may be in
+ * flight; more are answered with 503. A request has its place before its body is read, but one that is known by its signature alone not until this was
+ * checked: until then it is limited by the number of connections and the bytes of all bodies.
  */
 @AnyThread
 final class HttpRequests {
 
+    private static final Logger LOG = LoggerFactory.getLogger(HttpRequests.class);
+    private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
     private static final List<String> HIDDEN =
             List.of("authorization", "cookie", "proxy-authorization", SignatureCheck.SIGNATURE);
     private static final String BEARER = "Bearer ";
@@ -47,6 +56,7 @@ final class HttpRequests {
             HttpResponseStatus.SERVICE_UNAVAILABLE,
                     "a request beyond inflight or max-memory, or while the broker is full");
 
+    private final String source;
     private final String path;
     private final byte @Nullable [] token;
     private final @Nullable SignatureCheck signature;
@@ -64,6 +74,7 @@ final class HttpRequests {
      */
     HttpRequests(SourceContext context, @Nullable String token, @Nullable SignatureCheck signature, SourceOutput out) {
         SinkSettings settings = context.settings();
+        this.source = context.name();
         this.path = settings.text(HttpSourceFactory.PATH);
         this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
         this.signature = signature;
@@ -85,14 +96,16 @@ final class HttpRequests {
 
     Mono<Void> handle(HttpServerRequest request, HttpServerResponse response) {
         HttpResponseStatus refusal = refusal(request);
-        if (refusal == null && (ended || out.isPaused() || !room.enter())) {
+        if (refusal == null && (ended || out.isPaused())) {
             refusal = HttpResponseStatus.SERVICE_UNAVAILABLE;
         }
         if (refusal != null) {
-            reject(refusal);
-            return answer(response, refusal);
+            return refuse(response, refusal);
         }
         RequestBody body = new RequestBody(room, mostBytes, announced(request));
+        if (!isKnownByBody() && !body.enter()) {
+            return refuse(response, HttpResponseStatus.SERVICE_UNAVAILABLE);
+        }
         return request.receive()
                 .asByteArray()
                 .reduceWith(() -> body, RequestBody::add)
@@ -101,6 +114,16 @@ final class HttpRequests {
                 .onErrorResume(error -> Mono.just(status(error)))
                 .flatMap(status -> answer(response, status))
                 .doFinally(signal -> body.release());
+    }
+
+    private Mono<Void> refuse(HttpServerResponse response, HttpResponseStatus status) {
+        reject(status);
+        return answer(response, status);
+    }
+
+    /** Whether a forged request is like any other until its body has arrived. */
+    private boolean isKnownByBody() {
+        return signature != null && token == null;
     }
 
     private void reject(HttpResponseStatus status) {
@@ -112,11 +135,15 @@ final class HttpRequests {
         if (signature != null && !signature.isValid(request.requestHeaders(), bytes)) {
             throw new RejectedRequestException(HttpResponseStatus.UNAUTHORIZED);
         }
+        if (isKnownByBody() && !body.enter()) {
+            throw new RejectedRequestException(HttpResponseStatus.SERVICE_UNAVAILABLE);
+        }
         Map<String, @Nullable Object> columns = columns(request, bytes);
         body.hold(); // also after the connection has ended
         return Mono.fromFuture(
                         out.publish(columns).doFinally(signal -> body.release()).toFuture(), true)
-                .map(taken -> taken ? HttpResponseStatus.NO_CONTENT : HttpResponseStatus.BAD_REQUEST);
+                .map(taken -> taken ? HttpResponseStatus.NO_CONTENT : HttpResponseStatus.BAD_REQUEST)
+                .onErrorReturn(HttpResponseStatus.SERVICE_UNAVAILABLE); // which the source has logged
     }
 
     private boolean isServed(String uri) {
@@ -171,11 +198,19 @@ final class HttpRequests {
         } else if (error instanceof IllegalArgumentException) {
             rejected = HttpResponseStatus.BAD_REQUEST;
         }
-        if (rejected == null) {
-            return HttpResponseStatus.SERVICE_UNAVAILABLE;
+        if (rejected != null) {
+            reject(rejected);
+            return rejected;
         }
-        reject(rejected);
-        return rejected;
+        if (error instanceof IOException || error instanceof AbortedException) {
+            LOG.debug("source {}: a connection has ended before the body of its request", source, error);
+        } else {
+            out.rejected("a request that could not be handled");
+            if (LINES.allows(source)) {
+                LOG.warn("source {}: a request could not be handled", source, error);
+            }
+        }
+        return HttpResponseStatus.SERVICE_UNAVAILABLE;
     }
 
     private static Mono<Void> answer(HttpServerResponse response, HttpResponseStatus status) {

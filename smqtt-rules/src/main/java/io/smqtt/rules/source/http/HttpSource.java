@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.LoopResources;
 
@@ -56,7 +57,7 @@ final class HttpSource implements Source {
         if (token == null && secret == null && !isLoopback(settings.text(HttpSourceFactory.HOST))) {
             throw settings.problem(
                     HttpSourceFactory.HOST,
-                    "needs token-file or signature-secret-file, so that not everybody can send, or must be 127.0.0.1");
+                    "needs token-file or signature-secret-file, so that not every peer can send, or must be 127.0.0.1");
         }
         checkSigned();
         if (settings.bytes(HttpSourceFactory.MAX_MEMORY) < settings.bytes(HttpSourceFactory.MAX_BODY)) {
@@ -173,8 +174,10 @@ final class HttpSource implements Source {
                 .runOn(loop(), true)
                 .channelGroup(group)
                 .idleTimeout(timeout)
-                .doOnChannelInit((observer, channel, remote) ->
-                        connections.admit(channel)) // doOnConnection is raised for each request
+                .doOnChannelInit((observer, channel, remote) -> { // doOnConnection is raised for each request
+                    channel.pipeline().addAfter(NettyPipeline.HttpCodec, "smqtt.malformed", new MalformedRequests(out));
+                    connections.admit(channel);
+                })
                 .handle((request, response) -> {
                     request.withConnection(connection -> HttpConnections.asked(connection.channel()));
                     return requests.handle(request, response);

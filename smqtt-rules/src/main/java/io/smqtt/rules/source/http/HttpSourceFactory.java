@@ -41,7 +41,7 @@ public final class HttpSourceFactory implements SourceFactory {
                 SinkSetting.text(PATH, "/", "the beginning of the paths that are served"),
                 SinkSetting.file(
                         TOKEN,
-                        "a file whose first line must be in each request, as `Authorization: Bearer …`; without it everybody who reaches the port may send"),
+                        "a file whose first line must be in each request, as `Authorization: Bearer …`; without it every peer that reaches the port may send"),
                 SinkSetting.file(
                         SIGNATURE,
                         "a file whose first line is the secret of the signature that each request must have, as the sink `http` makes it; it is valid for five minutes, and for the body alone"),

@@ -6,7 +6,7 @@ import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** A body that arrives in pieces. It holds its room until it is given up, or its message has an answer. */
+/** The body of a request, which arrives in pieces. It has its place and its room until it is given up, or its message has an answer. */
 @AnyThread
 final class RequestBody {
 
@@ -16,10 +16,11 @@ final class RequestBody {
     private final long mostBytes;
     private @Nullable ByteArrayOutputStream pieces; // guarded by this
     private int size; // guarded by this
+    private boolean isPlaced; // guarded by this
     private int holders = 1; // guarded by this
 
     /**
-     * Creates the body of a request that has entered the room.
+     * Creates the body of a request that has no place yet.
      *
      * @param announced the size that the sender announces; the first memory is sized by it, up to a limit, because it need not come
      */
@@ -27,6 +28,12 @@ final class RequestBody {
         this.pieces = new ByteArrayOutputStream((int) Math.min(announced, MOST_ANNOUNCED));
         this.room = room;
         this.mostBytes = mostBytes;
+    }
+
+    /** Takes a place for the request; returns whether there is one. */
+    synchronized boolean enter() {
+        isPlaced = holders > 0 && room.enter();
+        return isPlaced;
     }
 
     /**
@@ -62,11 +69,11 @@ final class RequestBody {
         holders++;
     }
 
-    /** Gives the room back, if nobody else holds it. */
+    /** Gives place and room back, unless the message of the body needs them. */
     synchronized void release() {
         if (--holders == 0) {
             pieces = null;
-            room.leave(size);
+            room.leave(isPlaced, size);
         }
     }
 }

@@ -17,7 +17,7 @@ final class RequestRoom {
         this.mostBytes = mostBytes;
     }
 
-    /** Takes room for a request; returns whether there is some. */
+    /** Takes a place for a request; returns whether there is some. */
     synchronized boolean enter() {
         boolean isFree = requests < mostRequests;
         requests += isFree ? 1 : 0;
@@ -31,13 +31,13 @@ final class RequestRoom {
         return isFree;
     }
 
-    /** Gives the room of a request and of its body back. */
-    synchronized void leave(long size) {
-        requests--;
+    /** Gives the place of a request back, if it has one, and the room of its body. */
+    synchronized void leave(boolean isPlaced, long size) {
+        requests -= isPlaced ? 1 : 0;
         bytes -= size;
     }
 
-    /** The requests in it. */
+    /** The requests that have a place. */
     synchronized int requests() {
         return requests;
     }

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SourceConfig;
@@ -32,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -56,7 +61,7 @@ class HttpSourceTest {
         final List<String> rejected = new CopyOnWriteArrayList<>();
         volatile boolean paused;
         volatile boolean works;
-        volatile Mono<Boolean> answer = Mono.just(true);
+        volatile @Nullable Mono<Boolean> answer = Mono.just(true);
 
         @Override
         public Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
@@ -260,7 +265,7 @@ class HttpSourceTest {
     }
 
     @Test
-    void aRequestThatNobodyWaitsForAnyMoreKeepsItsRoom() throws Exception {
+    void aRequestWhoseSenderHasLeftKeepsItsRoom() throws Exception {
         Sinks.One<Boolean> answer = Sinks.one();
         output.answer = answer.asMono();
         for (int i = 1; i <= 2; i++) {
@@ -299,14 +304,22 @@ class HttpSourceTest {
 
     /** Sends a body with the signature of perhaps another one. */
     private int signed(long time, String body, String signedBody) throws Exception {
+        return send(signedRequest(time, body, signedBody));
+    }
+
+    private CompletableFuture<HttpResponse<Void>> sendSigned(long time, String body) throws Exception {
+        return CLIENT.sendAsync(signedRequest(time, body, body), HttpResponse.BodyHandlers.discarding());
+    }
+
+    private HttpRequest signedRequest(long time, String body, String signedBody) throws Exception {
         javax.crypto.Mac mac = javax.crypto.Mac.getInstance("HmacSHA256");
         mac.init(new javax.crypto.spec.SecretKeySpec("common".getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
         byte[] hash = mac.doFinal((time + "." + signedBody).getBytes(StandardCharsets.UTF_8));
-        return send(request("/in")
+        return request("/in")
                 .header("x-smqtt-timestamp", String.valueOf(time))
                 .header("x-smqtt-signature", "sha256=" + HexFormat.of().formatHex(hash))
                 .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build());
+                .build();
     }
 
     /** Ends the source of all tests, and begins another one. */
@@ -360,6 +373,79 @@ class HttpSourceTest {
                     assertThat(exchange(next, "")).isEqualTo("HTTP/1.1 204 No Content");
                 }
             });
+        }
+    }
+
+    @Test
+    void aForgedSignatureTakesNoPlace() throws Exception {
+        String secret = Files.writeString(folder.resolve("secret"), "common\n").toString();
+        instead("port", "0", "path", "/in", "signature-secret-file", secret);
+        long now = System.currentTimeMillis() / 1_000;
+        String forged = "POST /in HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nx-smqtt-timestamp: " + now
+                + "\r\nx-smqtt-signature: sha256=" + "0".repeat(64) + "\r\n\r\nabc";
+        try (Socket first = connect();
+                Socket second = connect()) {
+            for (Socket socket : List.of(first, second)) {
+                socket.getOutputStream().write(forged.getBytes(StandardCharsets.US_ASCII));
+            }
+            assertThat(signed(now, "body", "body")).isEqualTo(204); // though inflight is 2
+            first.getOutputStream().write("defghi".getBytes(StandardCharsets.US_ASCII));
+            byte[] answer = first.getInputStream().readNBytes(12);
+            assertThat(new String(answer, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 401");
+        }
+        Sinks.One<Boolean> stored = Sinks.one();
+        output.answer = stored.asMono();
+        List<CompletableFuture<HttpResponse<Void>>> waiting = List.of(sendSigned(now, "a"), sendSigned(now, "b"));
+        await().atMost(PATIENCE).until(() -> output.arrived.size() == 3);
+        assertThat(signed(now, "body", "body")).isEqualTo(503);
+        stored.tryEmitValue(true);
+        for (CompletableFuture<HttpResponse<Void>> one : waiting) {
+            assertThat(one.get(20, java.util.concurrent.TimeUnit.SECONDS).statusCode())
+                    .isEqualTo(204);
+        }
+        assertThat(signed(now, "body", "body")).isEqualTo(204);
+    }
+
+    @Test
+    void anErrorOfTheBrokerIsToldToOperators() throws Exception {
+        output.answer = null;
+        assertThat(post("/in", "x")).isEqualTo(503);
+        assertThat(output.rejected).containsExactly("a request that could not be handled");
+    }
+
+    @Test
+    void whatIsNoHttpIsAnsweredWithoutAWordInTheLog() throws Exception {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger root = (Logger) LoggerFactory.getLogger("reactor.netty");
+        log.start();
+        root.addAppender(log);
+        try {
+            for (String text : List.of("nonsense\r\n\r\n", "POST / HTTP/1.1\r\nHost\u0000: a\r\n\r\nmore")) {
+                try (Socket socket = connect()) {
+                    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+                    byte[] answer = socket.getInputStream().readAllBytes();
+                    assertThat(new String(answer, StandardCharsets.US_ASCII))
+                            .startsWith("HTTP/1.1 400 Bad Request\r\n")
+                            .endsWith("\r\n\r\n");
+                }
+            }
+            assertThat(output.rejected).containsExactly("a request that is no HTTP", "a request that is no HTTP");
+            for (String half : List.of(
+                    "POST /in HTTP/1.1\r\nHos",
+                    "POST /in HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer the-token\r\nContent-Length: 9\r\n\r\nabc",
+                    "POST /in HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer the-token\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n")) {
+                try (Socket socket = connect()) {
+                    socket.getOutputStream().write(half.getBytes(StandardCharsets.US_ASCII));
+                    socket.shutdownOutput();
+                    socket.getInputStream().readAllBytes();
+                }
+            }
+            assertThat(post("/in", "x")).isEqualTo(204);
+            assertThat(log.list)
+                    .filteredOn(event -> event.getLevel().isGreaterOrEqual(Level.WARN))
+                    .isEmpty();
+        } finally {
+            root.detachAppender(log);
         }
     }
 
