@@ -3,7 +3,7 @@ package io.smqtt;
 
 import java.util.List;
 
-/** Parts for modules that an application has made itself, such as types of sinks for rules. What extensions bring needs none of this. */
+/** Parts for modules that an application has made itself, such as types of sinks and sources. What extensions bring needs none of this. */
 public interface ApplicationParts {
 
     /** No parts. */

@@ -185,7 +185,7 @@ final class PropertyReader {
         }
         if (isOfBackend(name)) {
             text = OF_BACKENDS.matcher(text).replaceAll("\\\\$1");
-        } else if (isBelow(name, "smqtt.rules.")) {
+        } else if (isBelow(name, "smqtt.rules.") || isBelow(name, "smqtt.sources.")) {
             text = OF_RULES.matcher(text).replaceAll("\\\\$1");
         }
         return environment.resolveRequiredPlaceholders(text);

@@ -3,6 +3,7 @@ package io.smqtt.rules.source;
 
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.rules.sink.SourceFactory;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -16,11 +17,18 @@ final class SourceTypes {
     /**
      * Finds all types. Blocks.
      *
+     * @param more those of an application, which come first
      * @return factories by type
      * @throws ConfigurationException if an extension cannot be loaded
      */
-    static Map<String, SourceFactory> find() {
+    static Map<String, SourceFactory> find(List<SourceFactory> more) {
         Map<String, SourceFactory> types = new TreeMap<>();
+        for (SourceFactory factory : more) {
+            if (types.putIfAbsent(factory.type(), factory) != null) {
+                throw new ConfigurationException(
+                        "sources", "two sources of the application have the type " + factory.type());
+            }
+        }
         ClassLoader own = SourceTypes.class.getClassLoader();
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {

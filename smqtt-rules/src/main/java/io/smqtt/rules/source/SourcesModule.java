@@ -48,9 +48,13 @@ final class SourcesModule implements BrokerModule, Sources {
         this.sources = List.copyOf(sources);
     }
 
-    /** Checks all sources, and reads their files. Blocks; reports all problems at once. */
-    static SourcesModule of(BrokerConfig config) {
-        return of(config, SourceTypes.find());
+    /**
+     * Checks all sources, and reads their files. Blocks; reports all problems at once.
+     *
+     * @param ofApplication types that the application has made, which come before those of the class path
+     */
+    static SourcesModule of(BrokerConfig config, List<SourceFactory> ofApplication) {
+        return of(config, SourceTypes.find(ofApplication));
     }
 
     /** The same with some types. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules.source;
 
+import io.smqtt.ApplicationParts;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.ModuleProvider;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.rules.sink.SourceFactory;
 import java.util.function.Consumer;
 
 /** Adds the sources of {@code sources} to a broker. */
@@ -29,12 +31,22 @@ public final class SourcesProvider implements ModuleProvider {
 
     @Override
     public Consumer<BrokerBuilder> create(BrokerConfig config) {
-        return new Addition(SourcesModule.of(config));
+        return create(config, ApplicationParts.NONE);
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config, ApplicationParts parts) {
+        return new Addition(SourcesModule.of(config, parts.of(SourceFactory.class)));
     }
 
     @Override
     public void check(BrokerConfig config) {
-        SourcesModule.of(config).close();
+        check(config, ApplicationParts.NONE);
+    }
+
+    @Override
+    public void check(BrokerConfig config, ApplicationParts parts) {
+        SourcesModule.of(config, parts.of(SourceFactory.class)).close();
     }
 
     /** Adds the module, or closes its sources. */

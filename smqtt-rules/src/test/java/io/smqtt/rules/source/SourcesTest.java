@@ -361,14 +361,14 @@ class SourcesTest {
         assertThatThrownBy(() -> SourcesModule.of(config, Map.of("inlet", inlet)))
                 .hasMessageContaining("sources.a.type is kafk, but the types that are present are inlet")
                 .hasMessageContaining("sources.b.name must be set");
-        assertThatThrownBy(() -> SourcesModule.of(config))
+        assertThatThrownBy(() -> SourcesModule.of(config, List.of()))
                 .hasMessageContaining("sources.c.portt is no key of this type");
         assertThat(config.requiredModules()).containsEntry("sources", "smqtt-rules");
     }
 
     @Test
     void pageHasTheKeysOfEachType() throws IOException {
-        for (SourceFactory factory : SourceTypes.find().values()) {
+        for (SourceFactory factory : SourceTypes.find(List.of()).values()) {
             SinkPage.assertHasKeys("source " + factory.type(), factory.settings());
         }
     }
