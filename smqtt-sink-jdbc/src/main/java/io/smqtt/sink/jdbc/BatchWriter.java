@@ -47,7 +47,7 @@ final class BatchWriter {
      *
      * @param connection without autocommit
      * @param rows the rows
-     * @param givenUp whether nobody waits for the result any more; nothing is committed then
+     * @param givenUp whether the result is not waited for any more; nothing is committed then
      * @return the rows that were refused; after a failure that may pass, all rows from the first one on that is not written
      * @throws SinkException after a failure that may pass, if no row is settled
      */

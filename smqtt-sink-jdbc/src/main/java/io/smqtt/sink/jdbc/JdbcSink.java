@@ -94,7 +94,7 @@ final class JdbcSink implements Sink {
     }
 
     /**
-     * How a task has ended. A failure is a value until it leaves the thread: an error is logged if it comes when nobody waits any more.
+     * The end of a task. A failure is a value until it leaves the thread: Reactor logs an error that comes after the last subscriber has left.
      *
      * @param result null after a failure
      * @param failure null otherwise
@@ -107,7 +107,7 @@ final class JdbcSink implements Sink {
         }
     }
 
-    /** Work that somebody waits for, until it is done, cancelled, or the sink is closed. */
+    /** Work with a subscriber, until it is done, cancelled, or the sink is closed. */
     private final class Task implements Runnable {
 
         private final Work work;

@@ -66,7 +66,7 @@ final class GroupReader {
         return read(StreamOffset.from(stream, behind == null ? HISTORY : behind), XReadArgs.Builder.count(most));
     }
 
-    /** Reads entries that nobody has read yet. Waits for the first for some time. */
+    /** Reads entries that no consumer has read yet. Waits for the first for some time. */
     List<StreamMessage<byte[], byte[]>> next(int most) {
         return read(
                 StreamOffset.lastConsumed(stream), XReadArgs.Builder.count(most).block(WAIT));

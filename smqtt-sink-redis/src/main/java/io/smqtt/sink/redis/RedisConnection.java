@@ -31,8 +31,8 @@ import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A connection to Redis, to which a cluster adds one for each node. It is opened when it is needed; one that has ended, or on which somebody has given
- * up waiting, is replaced at the next use. Has threads of its own.
+ * A connection to Redis, to which a cluster adds one for each node. It is opened when it is needed; one that has ended, or on which a command
+ * was given up, is replaced at the next use. Has threads of its own.
  */
 @AnyThread
 final class RedisConnection implements AutoCloseable {
@@ -49,7 +49,7 @@ final class RedisConnection implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * How connecting has ended. A failure is a value, since Reactor logs the exception of each future that nobody waits for any more.
+     * The end of connecting. A failure is a value, since Reactor logs the exception of each future without a subscriber.
      *
      * @param connection the connection, or null
      * @param error why there is none, or null

@@ -107,7 +107,7 @@ public final class RotatingFile implements AutoCloseable {
         if (present != null && Files.exists(file)) {
             return present;
         }
-        close(); // somebody has moved the file
+        close(); // another program has moved the file
         Path folder = file.getParent();
         if (folder != null) {
             Files.createDirectories(folder);
