@@ -24,7 +24,7 @@ abstract class Backlog {
     int size;
     long bytes;
 
-    /** Messages that were dropped because the queue was full, or that have expired in it. */
+    /** Messages that were dropped before they were sent. */
     long dropped;
 
     Backlog(SessionResources resources) {

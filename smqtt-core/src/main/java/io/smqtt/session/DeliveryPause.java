@@ -43,10 +43,20 @@ public final class DeliveryPause {
     }
 
     /**
+     * The peer has refused a message for the time being. For the peer the exchange has ended, so the message was not handed over: its Message
+     * Expiry Interval applies again until it is sent anew, at QoS 2 too. In memory: after a restart of the broker the message counts as sent.
+     *
+     * @param packetId the identifier of a message in flight
+     */
+    public void refused(int packetId) {
+        flow.window().refused(packetId);
+    }
+
+    /**
      * Sends a message in flight again, as a duplicate with its identifier. It is dropped instead if it has expired in the meantime.
      *
      * @param packetId the identifier of a message that the peer has refused
-     * @return false if the message is not in flight any more
+     * @return false if the message is not in flight any more, or was dropped
      */
     public boolean repeat(int packetId) {
         return flow.window().repeat(packetId);

@@ -279,6 +279,7 @@ final class DurableQueue extends Backlog {
         } else if (journal == null || !journal.appendFailed(number)) {
             return; // it has been sent since
         }
+        dropped++;
         resources.observer().messageDropped(DropReason.FAILED, 1);
     }
 

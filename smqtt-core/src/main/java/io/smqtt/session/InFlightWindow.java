@@ -40,12 +40,13 @@ final class InFlightWindow {
 
     /**
      * Flags of a slot: the message was not sent yet; its last state change is not committed to the store yet; it was not
-     * written to the store yet.
+     * written to the store yet; the client has refused it for the time being, so nothing of it is there.
      */
     static final byte UNSENT = 0x08;
 
     static final byte UNSAFE = 0x10;
     static final byte HELD_BACK = 0x40;
+    static final byte REFUSED = (byte) 0x80;
 
     /** Flag of a slot with a reference to its payload: the others are released without a look at the message. */
     private static final byte RETAINED = 0x20;
@@ -83,6 +84,7 @@ final class InFlightWindow {
     private int headPacketId = 1; // of that sequence number
     private long tail;
     private int size;
+    private int unsentFlags; // their sum
     private long bytes;
     private long reportedBytes; // last value reported to the budget
 
@@ -326,11 +328,18 @@ final class InFlightWindow {
     }
 
     void set(long sequence, byte flag) {
-        states[slot(sequence)] |= flag;
+        int slot = slot(sequence);
+        change(slot, states[slot] | flag);
     }
 
     void clear(long sequence, byte flag) {
-        states[slot(sequence)] &= (byte) ~flag;
+        int slot = slot(sequence);
+        change(slot, states[slot] & ~flag);
+    }
+
+    private void change(int slot, int state) {
+        unsentFlags += (state & UNSENT) - (states[slot] & UNSENT);
+        states[slot] = (byte) state;
     }
 
     static int packetId(long sequence) {
@@ -383,7 +392,7 @@ final class InFlightWindow {
     void received(long sequence) {
         int slot = slot(sequence);
         forget(slot);
-        states[slot] = AWAITING_PUBCOMP;
+        change(slot, AWAITING_PUBCOMP);
     }
 
     /**
@@ -433,21 +442,16 @@ final class InFlightWindow {
     }
 
     /** The number of messages that were never sent. */
+    @AnyThread
     int unsent() {
-        int count = 0;
-        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
-            if (is(sequence, UNSENT)) {
-                count++;
-            }
-        }
-        return count;
+        return unsentFlags / UNSENT;
     }
 
     /** Removes a message; its packet identifier may be used again. */
     void remove(long sequence) {
         int slot = slot(sequence);
         forget(slot);
-        states[slot] = FREE;
+        change(slot, FREE);
         size--;
         if (sequence >= head) {
             advance();

@@ -107,10 +107,15 @@ final class OutboundFlow {
         return backlog == atMostOnce ? backlog.bytes() : backlog.bytes() + atMostOnce.bytes();
     }
 
-    /** The number of messages that were dropped because the queue was full, or that have expired in it. */
+    /** The number of messages that were dropped before they were sent. */
     @AnyThread
     long droppedCount() {
         return backlog == atMostOnce ? backlog.dropped : backlog.dropped + atMostOnce.dropped;
+    }
+
+    /** Counts a message that is dropped in the window, before it was sent. */
+    void countDropped() {
+        backlog.dropped++;
     }
 
     /**
@@ -316,6 +321,7 @@ final class OutboundFlow {
         inFlight.remove(sequence);
         SharedDeliveries shared = window.shared();
         if (shared == null || !shared.returnUnstored(sequence)) {
+            countDropped();
             observer.messageDropped(DropReason.FAILED, 1);
         }
         pump();
@@ -511,6 +517,7 @@ final class OutboundFlow {
             return isExpired;
         });
         if (expired > 0) {
+            atMostOnce.dropped += expired;
             observer.messageDropped(DropReason.EXPIRED, expired);
         }
         return soonest[0] == Long.MAX_VALUE ? ApplicationMessage.NEVER : soonest[0];
@@ -536,7 +543,8 @@ final class OutboundFlow {
         return all;
     }
 
-    /** The number of pending deliveries: messages that wait, and those that were never sent. */
+    /** The number of pending deliveries: messages that wait, and those of the window that were never sent. */
+    @AnyThread
     int pendingCount() {
         return queuedCount() + inFlight.unsent();
     }

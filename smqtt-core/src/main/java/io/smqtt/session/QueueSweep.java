@@ -91,6 +91,7 @@ final class QueueSweep {
     }
 
     private void drop(StoredMessage stored, DropReason reason) {
+        queue.dropped++;
         resources.observer().messageDropped(reason, 1);
         TracedQueue.dropped(session, stored.message(), reason);
         queue.delete(stored.sequence());

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class SendWindow {
 
+    /** The flags of a message of which nothing is at the client. */
+    private static final byte NOT_THERE = InFlightWindow.UNSENT | InFlightWindow.REFUSED;
+
     private final OutboundFlow flow;
     private final SessionResources resources;
     private final BrokerObserver observer;
@@ -178,6 +181,7 @@ final class SendWindow {
                 observer.deliveryTimed(resources.ticker().nanoTime() - message.acceptedAtNanos());
             }
         } else {
+            flow.countDropped();
             observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
             TracedQueue.dropped(message, subscription, DropReason.PACKET_TOO_LARGE);
         }
@@ -200,7 +204,7 @@ final class SendWindow {
     /**
      * Sends messages in flight again after a reconnect, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. A QoS 1 message
      * whose Message Expiry Interval has passed is dropped instead, which leaves no half of an exchange. At QoS 2 the
-     * standard forbids that.
+     * standard forbids that [MQTT-4.3.3-7], unless the client has ended the exchange by a refusal.
      */
     void resend(PacketSink current) {
         while (!paused && resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
@@ -233,17 +237,18 @@ final class SendWindow {
             throw new IllegalStateException("a message in flight has no content");
         }
         boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
+        boolean isThere = !inFlight.is(sequence, NOT_THERE);
         if (!mayReceive(message)) {
             TracedQueue.dropped(message, subscription, DropReason.NOT_AUTHORIZED);
             giveUp(current, sequence, first, DropReason.NOT_AUTHORIZED);
             return;
         }
-        if ((first || qos == QoS.AT_LEAST_ONCE) && isExpired(message)) { // not at QoS 2 once it was sent [MQTT-4.3.3-7]
+        if ((!isThere || qos == QoS.AT_LEAST_ONCE) && isExpired(message)) { // [MQTT-3.3.2-5]
             TracedQueue.dropped(message, subscription, DropReason.EXPIRED);
             giveUp(current, sequence, first, DropReason.EXPIRED);
             return;
         }
-        inFlight.clear(sequence, InFlightWindow.UNSENT);
+        inFlight.clear(sequence, NOT_THERE);
         outstanding++;
         if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), !first)) {
             outstanding--;
@@ -259,6 +264,17 @@ final class SendWindow {
     /** Ends {@link #beginPause}. Call {@link OutboundFlow#pump} next. */
     void endPause() {
         paused = false;
+    }
+
+    /**
+     * The client has refused a message for the time being. The exchange has ended there [MQTT-4.3.3-9], and the message was not handed over:
+     * until it is sent again it may expire, at QoS 2 too.
+     */
+    void refused(int packetId) {
+        long sequence = inFlight.find(packetId);
+        if (sequence >= 0 && inFlight.message(sequence) != null) {
+            inFlight.set(sequence, InFlightWindow.REFUSED);
+        }
     }
 
     /**
@@ -281,6 +297,7 @@ final class SendWindow {
 
     private void giveUp(PacketSink current, long sequence, boolean first, DropReason reason) {
         if (first) {
+            flow.countDropped();
             observer.messageDropped(reason, 1);
         } else {
             observer.messageAbandoned(reason, 1);
@@ -290,14 +307,16 @@ final class SendWindow {
 
     /**
      * Ends a message that cannot be sent, or not again: access was revoked, it has expired, or the packet is larger than
-     * the client accepts. At QoS 1, or if it was never sent, its identifier is free at once. At QoS 2 the client may have
+     * the client accepts. At QoS 1, or if it was never sent or was refused, its identifier is free at once. At QoS 2 the client may have
      * received it, and would treat the next message with this identifier as a retransmission. So the exchange continues
      * without the content. The PUBREL makes the client forget the identifier. A client that does not know it answers so,
      * which is no error when a session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL the message is never sent
      * again [MQTT-4.3.3-6].
      */
     private void endWithoutContent(PacketSink current, long sequence, boolean first) {
-        if (first || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
+        if (first
+                || inFlight.is(sequence, InFlightWindow.REFUSED)
+                || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
             remove(sequence);
             return;
         }

@@ -21,8 +21,20 @@ public final class SessionContents {
     }
 
     /**
-     * The number of messages that were dropped for this client: the queue was full, they have expired in it, or access rules did not
-     * allow them.
+     * The number of messages that the client has not been sent: those in the queue, and those that were taken from it and wait for a commit, or for
+     * the end of a {@link DeliveryPause}.
+     *
+     * @return messages, exact on the session's event loop
+     */
+    @AnyThread
+    public int waiting() {
+        OutboundFlow flow = session.outboundOrNull();
+        return flow == null ? session.queuedCount() : flow.pendingCount();
+    }
+
+    /**
+     * The number of messages that were dropped for this client before they were sent: the queue was full, they have expired, access rules
+     * did not allow them, or the store could not take them.
      *
      * @return messages since the session began on this node, exact on the session's event loop
      */
