@@ -58,7 +58,8 @@ final class Bridge {
     private final StandingOrder order;
     private final RemoteFilters remote;
     private final BridgeCounts counts = new BridgeCounts();
-    private final LogLimiter drops = new LogLimiter(LOG, Level.WARN, 1);
+    private final BridgeLog log;
+    private final RemoteSession remoteSession;
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
@@ -69,7 +70,6 @@ final class Bridge {
     private boolean chosen;
     private boolean running;
     private final Map<Integer, QuotaRetry.Refusal> refusals = new ConcurrentHashMap<>();
-    private final VainResumptions vain;
     private int attempts;
     private int failures;
     private int nextAddress;
@@ -78,7 +78,6 @@ final class Bridge {
     private boolean up;
     private boolean ending;
     private boolean bridgeBit;
-    private @Nullable String resetAt;
     private boolean remoteState;
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
@@ -86,7 +85,6 @@ final class Bridge {
     private @Nullable BridgeHandler handler;
     private @Nullable String lastProblem;
     private @Nullable String lastError;
-    private long queueDrops;
 
     /**
      * Creates a connection of a bridge.
@@ -97,7 +95,7 @@ final class Bridge {
     Bridge(String bridge, int number, BridgeConfig config, BridgeFiles files, BrokerModule.Core core, String brokerId) {
         this.bridgeName = bridge;
         this.name = BridgeConfig.connectionName(bridge, number);
-        this.vain = new VainResumptions(name);
+        this.log = new BridgeLog(name);
         this.config = config;
         this.files = files;
         this.core = core;
@@ -107,6 +105,7 @@ final class Bridge {
         this.topics = config.parsedTopics().stream()
                 .map(topic -> number == 0 ? topic : topic.withoutIn())
                 .toList();
+        this.remoteSession = new RemoteSession(name, topics.stream().anyMatch(BridgeTopic::in));
         this.addresses = config.parsedAddresses();
         this.map = new TopicMap(topics);
         this.bridgeBit = config.tryPrivate() && !config.isV5();
@@ -220,17 +219,18 @@ final class Bridge {
     /** The state of the moment. */
     synchronized BridgeStatus status() {
         Session session = core.sessions().find(sessionId());
+        SessionContents contents = session == null ? null : new SessionContents(session);
         return new BridgeStatus(
                 name,
                 state(),
                 address,
                 since,
                 lastError,
-                session == null ? 0 : session.queuedCount(),
+                contents == null ? 0 : contents.waiting(),
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
-                counts.notSentCount() + (session == null ? 0 : new SessionContents(session).dropped()),
+                counts.notSentCount() + (contents == null ? 0 : contents.dropped()),
                 counts.refusedCount(),
                 counts.rttNanos());
     }
@@ -392,7 +392,7 @@ final class Bridge {
                 next,
                 target,
                 bridgeBit,
-                next.text().equals(resetAt),
+                remoteSession.plan(next.text()),
                 remoteState ? StateTopic.name(clientId) : null);
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
@@ -476,33 +476,18 @@ final class Bridge {
         }
     }
 
-    /**
-     * A connection has ended over which messages were sent. If the other broker has resumed the session again and again, refused its messages,
-     * and ended the connection, the session there is of no use: a mosquitto that was killed may count messages that it believes to be in flight. It is
-     * begun anew, unless messages come in, which wait in it.
-     *
-     * @param inVain whether the session was resumed and no message was taken
-     */
-    synchronized void served(String by, boolean inVain) {
-        if (vain.endSession(by, inVain, topics.stream().anyMatch(BridgeTopic::in))) {
-            resetAt = by;
-        }
-    }
-
-    /** The session at the other broker is of no use: the next attempt begins a new one. */
-    synchronized void beginAnew(String at) {
-        resetAt = at;
-    }
-
-    /** The other broker has begun a new session. */
-    synchronized void begunAnew(String at) {
-        if (at.equals(resetAt)) {
-            resetAt = null;
-        }
+    /** What the next connection does with the session at the other broker. */
+    RemoteSession remoteSession() {
+        return remoteSession;
     }
 
     /** The connection is closed as intended, and the next attempt is to be made at once. */
     synchronized void again() {
+        if (up) {
+            up = false;
+            since = Instant.now();
+            publishState(false);
+        }
         channel = null;
         ending = false;
         attempt(Duration.ZERO);
@@ -553,45 +538,14 @@ final class Bridge {
     }
 
     /** Logs how many messages were dropped from the queue since the last call. */
-    synchronized void logQueueDrops() {
+    void logQueueDrops() {
         Session session = core.sessions().find(sessionId());
-        long dropped = session == null ? 0 : new SessionContents(session).dropped();
-        if (dropped > queueDrops && session != null) {
-            LOG.warn(
-                    "bridge {}: {} messages were dropped because the queue is full, or they expired in it; {} wait",
-                    name,
-                    dropped - queueDrops,
-                    session.queuedCount());
-        }
-        queueDrops = dropped;
+        SessionContents contents = session == null ? null : new SessionContents(session);
+        log.queueDrops(contents == null ? 0 : contents.dropped(), contents == null ? 0 : contents.waiting());
     }
 
-    /** Logs that messages are not passed on, once a minute for each cause. */
-    void logDropped(DropCause cause, String side, String other, String topic) {
-        if (drops.allows("bridge " + name + ": " + cause)) {
-            LOG.warn("bridge {}: a message {} {} is dropped, topic {}: {}", name, side, other, topic, cause.text());
-        }
-    }
-
-    /** Logs that the other broker refuses messages for the time being, once a minute. */
-    void logQuota(String other, long millis) {
-        if (drops.allows("bridge " + name + " quota")) {
-            LOG.warn(
-                    "bridge {}: {} refuses a message with reason 0x97 (quota exceeded); it is sent again in {} ms, and others wait",
-                    name,
-                    other,
-                    millis);
-        }
-    }
-
-    /** Logs that the other broker answers a message with an error, once a minute. */
-    void logRefused(String other, int reason) {
-        if (drops.allows("bridge " + name + " refused")) {
-            LOG.warn(
-                    "bridge {}: {} refuses a message with reason {}; it is not sent again",
-                    name,
-                    other,
-                    String.format("0x%02x", reason));
-        }
+    /** The log of messages that are not passed on. */
+    BridgeLog log() {
+        return log;
     }
 }

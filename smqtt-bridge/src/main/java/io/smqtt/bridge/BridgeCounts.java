@@ -3,6 +3,8 @@ package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
 import io.smqtt.thread.AnyThread;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -16,11 +18,35 @@ final class BridgeCounts {
     private final LongAdder refused = new LongAdder();
     private final AtomicLongArray notSent = new AtomicLongArray(DropCause.values().length);
     private final AtomicLongArray notTaken = new AtomicLongArray(DropCause.values().length);
+
+    /** Packet identifiers of messages that our session has sent, and that were withheld from the other broker until now. */
+    private final Set<Integer> withheld = ConcurrentHashMap.newKeySet();
+
     private volatile long rttNanos;
 
-    /** Counts a PUBLISH to the other broker. */
-    void sent(ByteBuf packet) {
-        (Packets.isRepeated(packet) ? resent : sent).increment();
+    /**
+     * Counts a PUBLISH to the other broker.
+     *
+     * @param first whether it is the first one of the message, whatever the mark of a repetition says
+     */
+    void sent(boolean first) {
+        (first ? sent : resent).increment();
+    }
+
+    /** Notes a PUBLISH above QoS 0 of our session that is not passed on over this connection: our session sends it again. */
+    void withheld(ByteBuf packet) {
+        if (!Packets.isRepeated(packet)) {
+            withheld.add(Packets.packetId(packet));
+        }
+    }
+
+    /** Whether a PUBLISH above QoS 0 of our session is the first one of its message that is passed on, although it may have the mark of a repetition. */
+    boolean isFirst(boolean repeated, int packetId) {
+        boolean wasWithheld = !withheld.isEmpty() && withheld.remove(packetId);
+        if (wasWithheld && !repeated) { // another message has its identifier
+            notSent(DropCause.GIVEN_UP);
+        }
+        return wasWithheld || !repeated;
     }
 
     /** Counts a PUBLISH from the other broker. */

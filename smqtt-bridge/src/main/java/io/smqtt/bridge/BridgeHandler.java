@@ -35,24 +35,24 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(BridgeHandler.class);
     private static final int FOREVER = -1;
-    private static final int PACE_MILLIS = 5;
 
     private final Bridge bridge;
     private final BridgeConfig config;
     private final BridgeAddress address;
     private final InetSocketAddress target;
     private final boolean bridgeBit;
-    private final boolean reset;
+    private final RemoteSession.Plan plan;
     private final boolean v5;
     private final int maximumPacket;
     private final @Nullable String stateTopic;
-    private final @Nullable Pacer pacer;
+    private final @Nullable PacedOutput paced;
     private final Subscriptions subscriptions;
     private final PacketStream incoming = new PacketStream();
     private final PacketStream outgoing = new PacketStream();
     private @Nullable TooLargePublish skipped;
     private @Nullable RemoteLimits remote;
     private @Nullable Crossing crossing;
+    private @Nullable SessionDrain drain; // while the session there is emptied
     private @Nullable String problem;
     private @Nullable Future<?> timer;
     private boolean up;
@@ -64,14 +64,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean awaitsPing;
     private boolean asked;
     private boolean answered;
-    private boolean paceScheduled;
     private long askedNanos;
 
     /**
      * Creates the handler of one connection.
      *
      * @param bridgeBit whether the bridge bit is set in the CONNECT
-     * @param reset whether the session at the other broker begins anew
+     * @param plan what becomes of the session at the other broker
      * @param stateTopic where the other broker publishes whether the bridge is connected; null if it does not
      */
     BridgeHandler(
@@ -79,26 +78,25 @@ final class BridgeHandler extends ChannelDuplexHandler {
             BridgeAddress address,
             InetSocketAddress target,
             boolean bridgeBit,
-            boolean reset,
+            RemoteSession.Plan plan,
             @Nullable String stateTopic) {
         this.bridge = bridge;
         this.config = bridge.config();
         this.address = address;
         this.target = target;
         this.bridgeBit = bridgeBit;
-        this.reset = reset;
+        this.plan = plan;
         this.v5 = config.isV5();
         this.stateTopic = stateTopic;
-        this.pacer = config.maxRate() > 0
-                ? new Pacer(Math.max(1, config.maxRate() / config.connections()), System.nanoTime())
-                : null;
+        this.paced =
+                config.maxRate() > 0 ? new PacedOutput(Math.max(1, config.maxRate() / config.connections())) : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
         this.subscriptions = new Subscriptions(bridge, address.text());
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        boolean clean = config.cleanStart() || reset;
+        boolean clean = config.cleanStart() || begins();
         ByteBuf properties = null;
         if (v5) {
             properties = context.alloc().buffer();
@@ -126,6 +124,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
                         config.connectTimeout().toMillis(),
                         TimeUnit.MILLISECONDS);
         context.read();
+    }
+
+    private boolean begins() {
+        return plan == RemoteSession.Plan.BEGIN_ANEW;
     }
 
     /** The messages above QoS 0 that our broker takes at a time. */
@@ -228,9 +230,18 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         switch (type) {
-            case Packets.PUBLISH -> between.arrived(context, packet, passed);
-            case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP ->
+            case Packets.PUBLISH -> {
+                if (drain != null) {
+                    drain.arrived();
+                }
+                between.arrived(context, packet, passed);
+            }
+            case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP -> {
                 between.acknowledged(context, packet, passed);
+                if (between.refusesAll()) {
+                    refusesAll(context);
+                }
+            }
             case Packets.SUBACK -> subscriptions.subscribed(packet);
             case Packets.UNSUBACK -> {
                 subscriptions.unsubscribed(packet);
@@ -253,6 +264,28 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
+    private void refusesAll(ChannelHandlerContext context) {
+        boolean resumed = remote != null && remote.sessionPresent();
+        if (resumed && bridge.remoteSession().refusesAll(address.text())) {
+            endForAnother(context);
+        }
+    }
+
+    /** No more messages come from the session that is to be begun anew. */
+    private void drained(ChannelHandlerContext context) {
+        bridge.remoteSession().beginAnew(address.text());
+        endForAnother(context);
+    }
+
+    /** Ends the connection in peace, and begins another one at once. */
+    private void endForAnother(ChannelHandlerContext context) {
+        atOnce = true;
+        ByteBuf last = context.alloc().buffer();
+        writeEnd(last);
+        context.writeAndFlush(last);
+        close(context, "");
+    }
+
     private void answered(ChannelHandlerContext context, RemoteLimits answer) {
         if (answer.reason() != 0) {
             if (bridgeBit && answer.reason() == 1) {
@@ -265,14 +298,16 @@ final class BridgeHandler extends ChannelDuplexHandler {
             close(context, answer.refusal(v5));
             return;
         }
-        if (answer.sessionPresent() && (config.cleanStart() || reset)) { // [MQTT-3.2.2-2]
+        if (answer.sessionPresent() && (config.cleanStart() || begins())) { // [MQTT-3.2.2-2]
             close(context, "it has kept a session although a clean start was asked for");
             return;
         }
-        if (reset) {
-            bridge.begunAnew(address.text());
+        if (answer.sessionPresent() && plan == RemoteSession.Plan.DRAIN) {
+            drain = new SessionDrain(config.maxDelay().toMillis(), () -> drained(context));
+        } else if (!answer.sessionPresent()) {
+            bridge.remoteSession().begunAnew(address.text());
         }
-        if (reset && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
+        if (begins() && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
             bridge.forgetReceived();
             atOnce = true;
             context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
@@ -306,7 +341,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             context.write(message, promise);
             return;
         }
-        ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
+        ByteBuf passed = context.alloc().buffer(grown(bytes.readableBytes()));
         ByteBuf answers = context.alloc().buffer(0);
         outgoing.add(bytes);
         ByteBuf packet = outgoing.next(outgoing.length());
@@ -315,8 +350,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
             packet = outgoing.next(outgoing.length());
         }
         outgoing.settle(context.alloc());
-        if (pacer != null) {
-            pace(context, pacer, passed, answers);
+        if (paced != null) {
+            paced.drainTo(context, passed, answers);
         }
         if (answers.isReadable()) {
             context.executor().execute(() -> inject(context, answers));
@@ -326,16 +361,25 @@ final class BridgeHandler extends ChannelDuplexHandler {
         context.write(passed, promise);
     }
 
+    /** Room for packets of the given bytes with longer names, and the property of {@link HopCheck}. */
+    private static int grown(int bytes) {
+        return bytes + bytes / 4 + 64;
+    }
+
     private void sent(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed, ByteBuf answers) {
-        if (abandoned || ended) {
-            return; // our session sends it again
-        }
-        if (subscriptions.collides(packet)) { // one of the store, or a very late answer
+        Crossing between = crossing;
+        boolean publish = Packets.type(packet) == Packets.PUBLISH;
+        if (!abandoned && !ended && subscriptions.collides(packet)) { // one of the store, or a very late answer
             ended = true;
             close(context, "a message has the packet identifier of a subscription that it has not answered");
+        }
+        boolean drains = drain != null && publish && Packets.qos(packet) > 0;
+        if (abandoned || ended || drains) {
+            if (publish && between != null) {
+                between.withheld(packet);
+            }
             return;
         }
-        Crossing between = crossing;
         switch (Packets.type(packet)) {
             case Packets.CONNACK -> {
                 Packets.body(packet);
@@ -345,8 +389,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 context.executor().execute(() -> opened(context, reason));
             }
             case Packets.PUBLISH -> {
-                if (between != null && pacer != null) {
-                    paced(context, between, pacer, packet, answers);
+                if (between != null && paced != null) {
+                    paced.leaving(context, between, packet, answers);
                 } else if (between != null) {
                     between.leaving(packet, passed, answers);
                 }
@@ -363,46 +407,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 problem = String.format("this broker has ended it with reason 0x%02x", reason);
             }
             default -> {} // SUBACK and PINGRESP: we have asked for them
-        }
-    }
-
-    private static void paced(
-            ChannelHandlerContext context, Crossing between, Pacer pacer, ByteBuf packet, ByteBuf answers) {
-        if (Packets.qos(packet) == 0 && pacer.isFull()) {
-            between.tooFast(packet);
-            return;
-        }
-        ByteBuf one = context.alloc().buffer(packet.readableBytes() + 64);
-        int before = answers.writerIndex();
-        between.leaving(packet, one, answers);
-        if (one.isReadable()) {
-            int due = answers.writerIndex() - before;
-            pacer.add(one, due == 0 ? Unpooled.EMPTY_BUFFER : answers.copy(before, due));
-            answers.writerIndex(before);
-        } else {
-            one.release();
-        }
-    }
-
-    /** Writes the packets whose time has come and the answers to our session, and comes back for the rest. */
-    private void pace(ChannelHandlerContext context, Pacer by, ByteBuf out, ByteBuf answers) {
-        by.drainTo(out, answers, System.nanoTime());
-        if (!by.isEmpty() && !paceScheduled) {
-            paceScheduled = true;
-            context.executor()
-                    .schedule(
-                            () -> {
-                                paceScheduled = false;
-                                if (context.channel().isActive()) {
-                                    ByteBuf due = context.alloc().buffer();
-                                    ByteBuf ours = context.alloc().buffer(0);
-                                    pace(context, by, due, ours);
-                                    context.writeAndFlush(due);
-                                    inject(context, ours);
-                                }
-                            },
-                            PACE_MILLIS,
-                            TimeUnit.MILLISECONDS);
         }
     }
 
@@ -426,7 +430,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (abandoned) {
-            bridge.beginAnew(address.text());
+            bridge.remoteSession().beginAnew(address.text());
             atOnce = true;
             close(context, "");
             return;
@@ -447,6 +451,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         context.writeAndFlush(first);
         up = true;
+        if (drain != null) {
+            drain.begin(context.executor());
+        }
         startPings(context, limits);
         bridge.connected(address.text());
         ByteBuf ours = context.alloc().buffer();
@@ -454,7 +461,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
         inject(context, ours);
     }
 
-    private static void inject(ChannelHandlerContext context, ByteBuf bytes) {
+    /** Gives packets to our own connection, with their reference. */
+    static void inject(ChannelHandlerContext context, ByteBuf bytes) {
         if (context.channel().isActive() && bytes.isReadable()) {
             context.fireChannelRead(bytes);
         } else {
@@ -508,8 +516,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
      */
     private void writeEnd(ByteBuf out) {
         ended = true;
-        if (pacer != null) {
-            pacer.clear();
+        if (paced != null) {
+            paced.clear();
         }
         if (up && stateTopic != null && remote != null && remote.retainAvailable()) {
             Packets.publishState(out, v5, stateTopic, StateTopic.DISCONNECTED);
@@ -537,8 +545,11 @@ final class BridgeHandler extends ChannelDuplexHandler {
         context.fireChannelInactive();
         incoming.clear();
         outgoing.clear();
-        if (pacer != null) {
-            pacer.clear();
+        if (paced != null) {
+            paced.clear();
+        }
+        if (drain != null) {
+            drain.end();
         }
         if (asked && !answered) {
             bridge.unanswered(bridgeBit);

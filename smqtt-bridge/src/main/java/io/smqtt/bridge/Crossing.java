@@ -42,7 +42,11 @@ final class Crossing {
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
         this.quota = new QuotaRetry(
-                bridge.config(), bridge::deliveryPause, bridge.refusals(), millis -> bridge.logQuota(address, millis));
+                bridge.config(),
+                bridge::deliveryPause,
+                bridge.refusals(),
+                millis -> bridge.log().quota(address, millis),
+                this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
@@ -90,7 +94,7 @@ final class Crossing {
 
     private void refuse(ChannelHandlerContext context, DropCause cause, String topic, int qos, int packetId) {
         counts.notTaken(cause);
-        bridge.logDropped(cause, "from", address, LogText.escape(topic));
+        bridge.log().dropped(cause, "from", address, LogText.escape(topic));
         if (qos > 0) { // the other broker need not keep it
             ByteBuf answer = context.alloc().buffer(4);
             Packets.acknowledge(answer, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
@@ -103,10 +107,19 @@ final class Crossing {
         return Packets.isRetainedQos0(packet) && Packets.topic(packet).equals(BridgeModule.ID_TOPIC);
     }
 
-    /** A PUBLISH of QoS 0 of our session is dropped because of the rate of the bridge. */
-    void tooFast(ByteBuf packet) {
-        counts.notSent(DropCause.RATE);
-        bridge.logDropped(DropCause.RATE, "for", address, LogText.escape(Packets.topic(packet)));
+    /** A PUBLISH of our session is dropped. */
+    void drop(ByteBuf packet, DropCause cause) {
+        counts.notSent(cause);
+        bridge.log().dropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
+    }
+
+    /** A PUBLISH of our session is not passed on because the connection ends, or empties the session there. */
+    void withheld(ByteBuf packet) {
+        if (Packets.qos(packet) == 0) {
+            drop(packet, DropCause.CONNECTION_ENDS);
+        } else {
+            counts.withheld(packet);
+        }
     }
 
     /** A PUBLISH of our session. */
@@ -115,17 +128,19 @@ final class Crossing {
         DropCause cause = out.pass(packet, passed);
         int qos = Packets.qos(packet);
         if (cause == null) {
-            counts.sent(packet);
-            if (qos > 0 && quota.repeats(Packets.packetId(packet))) {
+            boolean repeated = Packets.isRepeated(packet);
+            int id = qos == 0 ? 0 : Packets.packetId(packet);
+            boolean first = qos == 0 || counts.isFirst(repeated, id);
+            counts.sent(first);
+            if (repeated && (first || quota.repeats(id))) {
                 Packets.asFirst(passed, start);
             }
             if (lowered.lowers(qos)) {
-                lowered.sent(qos, Packets.packetId(packet), answers);
+                lowered.sent(qos, id, answers);
             }
             return;
         }
-        counts.notSent(cause);
-        bridge.logDropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
+        drop(packet, cause);
         if (qos > 0) {
             int reason = cause == DropCause.TOPIC ? TOPIC_NAME_INVALID : IMPLEMENTATION_SPECIFIC;
             Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, Packets.packetId(packet), reason);
@@ -145,13 +160,23 @@ final class Crossing {
             taken |= reason < 0x80;
             if (reason >= 0x80) {
                 counts.refused();
-                bridge.logRefused(address, reason);
+                bridge.log().refused(address, reason);
             }
             quota.settled(context, id, reason < 0x80);
         }
         if (type != Packets.PUBACK || !lowered.acknowledged(id, reason, passed)) {
             Packets.acknowledge(passed, type, id, reason);
         }
+    }
+
+    private void expired() {
+        counts.refused();
+        bridge.log().expired(address);
+    }
+
+    /** Whether the other broker refuses all messages again and again. */
+    boolean refusesAll() {
+        return quota.isInVain();
     }
 
     /** Whether the other broker has refused messages for the time being, which are to be sent again. */
@@ -168,9 +193,9 @@ final class Crossing {
     void ended(boolean resumed, boolean byPeer) {
         quota.end();
         if (taken || released) {
-            bridge.served(address, false);
+            bridge.remoteSession().served(address, false);
         } else if (quota.isPaused() && resumed && byPeer) {
-            bridge.served(address, true);
+            bridge.remoteSession().served(address, true);
         }
     }
 

@@ -13,6 +13,10 @@ enum DropCause {
     PAYLOAD_TOO_LARGE("its payload is larger than max-payload-bytes"),
     /** A message of QoS 0 above the rate of the bridge. */
     RATE("it would wait for more than a second because of max-rate"),
+    /** A message of QoS 0 for a connection that ends. */
+    CONNECTION_ENDS("the connection ends, and QoS 0 is not sent again"),
+    /** A message that our session has given up before a connection could pass it on. */
+    GIVEN_UP("it has expired before it could be sent"),
     /** It has been at this broker before, or has passed too many bridges. */
     LOOP("it has been here before, or has passed as many bridges as hop-limit allows");
 

@@ -22,6 +22,9 @@ final class PacketStream {
     /** Whether {@link #bytes} is the buffer of this stream, of which nothing was read; else it is one that came. */
     private boolean own;
 
+    /** Has the bytes of {@link #bytes}, and the indices of the last packet. */
+    private @Nullable ByteBuf packet;
+
     private int toSkip;
 
     /** Takes bytes, with their reference. */
@@ -59,11 +62,22 @@ final class PacketStream {
      * Cuts off the next packet.
      *
      * @param length its length, as {@link #length} says
-     * @return the packet, until {@link #settle}; null if it is not complete
+     * @return the packet, until the next call; its indices are its bounds, and do not begin at 0. Null if it is not complete
      */
     @Nullable
     ByteBuf next(int length) {
-        return bytes == null || length < 0 || bytes.readableBytes() < length ? null : bytes.readSlice(length);
+        ByteBuf all = bytes;
+        if (all == null || length < 0 || all.readableBytes() < length) {
+            return null;
+        }
+        ByteBuf next = packet;
+        if (next == null) {
+            next = all.duplicate();
+            packet = next;
+        }
+        int start = all.readerIndex();
+        all.skipBytes(length);
+        return next.setIndex(start, start + length);
     }
 
     /** Reads the begin of the next packet, of which there is at least a byte. */
@@ -93,6 +107,7 @@ final class PacketStream {
             return;
         }
         bytes = null;
+        packet = null;
         if (all.isReadable()) {
             bytes = alloc.buffer(Math.max(FIRST_CAPACITY, 2 * all.readableBytes()))
                     .writeBytes(all);
@@ -106,6 +121,7 @@ final class PacketStream {
         if (bytes != null) {
             bytes.release();
             bytes = null;
+            packet = null;
         }
         toSkip = 0;
     }

@@ -118,12 +118,14 @@ final class Packets {
                 .toString();
     }
 
-    /** The packet identifier of a PUBLISH above QoS 0. */
+    /** The packet identifier of a PUBLISH above QoS 0, whose topic is complete. */
     static int packetId(ByteBuf publish) {
-        ByteBuf in = publish.duplicate();
-        body(in);
-        in.skipBytes(in.readUnsignedShort());
-        return in.readUnsignedShort();
+        int at = publish.readerIndex() + 1;
+        while ((publish.getByte(at) & 0x80) != 0) {
+            at++;
+        }
+        int topicAt = at + 1;
+        return publish.getUnsignedShort(topicAt + 2 + publish.getUnsignedShort(topicAt));
     }
 
     /**

@@ -42,7 +42,13 @@ record PublishRewriter(
      */
     @Nullable
     DropCause pass(ByteBuf packet, ByteBuf out) {
-        ByteBuf in = packet.duplicate();
+        int start = packet.readerIndex();
+        DropCause cause = read(packet, out);
+        packet.readerIndex(start);
+        return cause;
+    }
+
+    private @Nullable DropCause read(ByteBuf in, ByteBuf out) {
         int header = in.readUnsignedByte();
         Packets.readVarInt(in);
         int topicBytes = in.readUnsignedShort();
@@ -55,18 +61,20 @@ record PublishRewriter(
         }
         int qos = header >> 1 & 3;
         int id = qos > 0 ? in.readUnsignedShort() : 0;
-        ByteBuf properties = in.readSlice(fromV5 ? Packets.readVarInt(in) : 0);
+        int properties = fromV5 ? Packets.readVarInt(in) : 0;
+        int propertiesAt = in.readerIndex();
+        in.skipBytes(properties);
         if (in.readableBytes() > maximumPayload) {
             return DropCause.PAYLOAD_TOO_LARGE;
         }
-        HopCheck.Trace trace = hops == null || !properties.isReadable() ? null : HopCheck.find(properties);
+        HopCheck.Trace trace =
+                hops == null || properties == 0 ? null : HopCheck.find(in.slice(propertiesAt, properties));
         if (hops != null && hops.refuses(trace)) {
             return DropCause.LOOP;
         }
         byte[] hop = hops != null && toV5 ? hops.next(trace) : NO_HOP;
         HopCheck.Trace replaced = hop.length > 0 ? trace : null;
-        int replacedBytes = replaced == null ? 0 : replaced.end() - replaced.start();
-        int propertyBytes = properties.readableBytes() + hop.length - replacedBytes;
+        int propertyBytes = properties + hop.length - (replaced == null ? 0 : replaced.end() - replaced.start());
         int lowered = Math.min(qos, maximumQos);
         int length = 2 + mapped.length + (lowered > 0 ? 2 : 0) + in.readableBytes();
         if (toV5) {
@@ -84,11 +92,10 @@ record PublishRewriter(
         }
         if (toV5) {
             Packets.writeVarInt(out, propertyBytes);
+            int before = replaced == null ? properties : replaced.start();
+            out.writeBytes(in, propertiesAt, before);
             if (replaced != null) {
-                out.writeBytes(properties, 0, replaced.start());
-                out.writeBytes(properties, replaced.end(), properties.readableBytes() - replaced.end());
-            } else {
-                out.writeBytes(properties);
+                out.writeBytes(in, propertiesAt + replaced.end(), properties - replaced.end());
             }
             out.writeBytes(hop);
         }

@@ -32,8 +32,12 @@ final class QuotaRetry {
     /** Maximum number of messages that are sent again and have no answer yet. */
     private static final int AT_ONCE = 64;
 
+    /** After so many repetitions, one after another, of which none was taken, the session is perhaps of no use. */
+    private static final int MOST_IN_VAIN = 6;
+
     private final PausableSession pausable;
     private final LongConsumer log;
+    private final Runnable gone;
     private final long timeoutNanos;
     private final long minMillis;
     private final long maxMillis;
@@ -68,11 +72,18 @@ final class QuotaRetry {
      *
      * @param refusals the first refusals by packet identifier, which outlive connections
      * @param log takes the milliseconds of a delay that begins
+     * @param gone runs for each refused message that our session gives up: it has expired
      */
-    QuotaRetry(BridgeConfig config, PausableSession pausable, Map<Integer, Refusal> refusals, LongConsumer log) {
+    QuotaRetry(
+            BridgeConfig config,
+            PausableSession pausable,
+            Map<Integer, Refusal> refusals,
+            LongConsumer log,
+            Runnable gone) {
         this.pausable = pausable;
         this.refusals = refusals;
         this.log = log;
+        this.gone = gone;
         this.timeoutNanos = config.quotaTimeout().toNanos();
         this.minMillis = config.minDelay().toMillis();
         this.maxMillis = config.maxDelay().toMillis();
@@ -102,6 +113,7 @@ final class QuotaRetry {
         }
         refused.add(packetId);
         repeated.remove(packetId);
+        session.refused(packetId);
         if (begins) {
             session.begin();
         }
@@ -116,6 +128,11 @@ final class QuotaRetry {
     /** Whether messages are refused and not taken yet. */
     boolean isPaused() {
         return !refused.isEmpty();
+    }
+
+    /** Whether no message was taken for so long that the reason is perhaps the session at the other broker. */
+    boolean isInVain() {
+        return rounds > MOST_IN_VAIN;
     }
 
     /** Whether a PUBLISH repeats a refused message: for the other broker that is a new one [MQTT-4.4.0-2]. */
@@ -133,13 +150,13 @@ final class QuotaRetry {
             return;
         }
         refusals.remove(packetId);
+        if (taken) {
+            rounds = 0;
+        }
         if (!refused.remove(packetId)) {
             return;
         }
         repeated.remove(packetId);
-        if (taken) {
-            rounds = 0;
-        }
         if (next == null) {
             next = context.executor().schedule(() -> repeat(context), 0, TimeUnit.NANOSECONDS);
         }
@@ -160,6 +177,7 @@ final class QuotaRetry {
                 repeated.remove(packetId);
                 refused.remove(packetId);
                 refusals.remove(packetId);
+                gone.run();
             }
         }
         if (refused.isEmpty()) {

@@ -113,4 +113,21 @@ class BridgeAccountsTest {
                     .hasSize(1);
         }
     }
+
+    /** The session there knows packet identifiers that this one gives again, so the connection ends before anything is passed on. */
+    @Test
+    void aMessageThatWasWithheldCountsOnce() {
+        try (RemoteStub stub = new RemoteStub();
+                DialledBroker local = DialledBroker.with(
+                        BridgedBroker.bridge(stub.address(), "out/# out 2").build());
+                RawClient here = local.client("here")) {
+            here.publish("out/1", "x", 1);
+            stub.accept(false, true).expectClosed();
+            ReceivedPacket first = RemoteStub.nextPublish(stub.accept(true, false));
+            assertThat(first.dup()).isFalse();
+            awaitBalance(local, 1);
+            assertThat(local.status().sent()).isEqualTo(1);
+            assertThat(local.status().resent()).isZero();
+        }
+    }
 }

@@ -10,6 +10,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -215,6 +216,31 @@ class BridgeQuotaTest {
             assertThat(log.with("reason 0x97; it is not sent again")).hasSize(1);
             here.publish("out/a", "3", 1);
             assertThat(RemoteStub.nextPublish(bridge).text()).isEqualTo("3");
+        }
+    }
+
+    /** The refusal has ended the exchange, so the message is not handed over yet: [MQTT-3.3.2-5] applies, at QoS 2 too. */
+    @Test
+    void aRefusedMessageExpires() {
+        try (DialledBroker local = DialledBroker.with(config().build());
+                RawClient here = local.client("here")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            PublishBytes brief = PublishBytes.to("out/a").payload("brief").qos(2);
+            brief.properties().messageExpiry(1);
+            here.publish(brief);
+            refuse(bridge, RemoteStub.nextPublish(bridge));
+            log.awaitLine("and others wait");
+            here.publish("out/a", "later", 1);
+            ReceivedPacket next = RemoteStub.nextPublish(bridge);
+            while (next.text().equals("brief")) {
+                refuse(bridge, next);
+                next = RemoteStub.nextPublish(bridge);
+            }
+            assertThat(next.text()).isEqualTo("later");
+            assertThat(local.status().refused()).isEqualTo(1);
+            assertThat(local.status().sent()).isEqualTo(2);
+            assertThat(local.status().dropped()).isZero();
+            assertThat(log.with("a message expires that")).hasSize(1);
         }
     }
 }

@@ -11,14 +11,12 @@ import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
-import io.smqtt.test.packet.PropertyBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,36 +27,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class BridgeResumeTest {
 
-    private static final int CLEAN_START = 2;
-    private static final int FLAGS_AT = 9;
-
-    private static RawClient acceptConnect(RemoteStub remote, boolean clean) {
-        RawClient bridge = RawClient.over(remote.acceptSocket(), ProtocolVersion.MQTT_5);
-        byte[] connect = bridge.expect(MqttMessageType.CONNECT).bytes();
-        assertThat((connect[FLAGS_AT] & CLEAN_START) != 0).isEqualTo(clean);
-        return bridge;
-    }
-
-    private static RawClient accept(RemoteStub remote, boolean clean, boolean present) {
-        RawClient bridge = acceptConnect(remote, clean);
-        bridge.send(PacketBytes.packet(0x20)
-                .u8(present ? 1 : 0)
-                .u8(0)
-                .properties(PropertyBytes.none().fields()));
-        return bridge;
-    }
-
     /** It may know packet identifiers of QoS 2 that this broker gives again. */
     @Test
     void aSessionThatOnlyTheOtherBrokerHasIsBegunAnew() {
         try (RemoteStub remote = new RemoteStub();
                 BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
                         .start()) {
-            accept(remote, false, true).expectClosed();
-            RawClient bridge = accept(remote, true, false);
+            remote.accept(false, true).expectClosed();
+            RawClient bridge = remote.accept(true, false);
             broker.awaitConnected("cloud");
             bridge.close();
-            accept(remote, false, true);
+            remote.accept(false, true);
             broker.awaitConnected("cloud");
         }
     }
@@ -71,45 +50,10 @@ class BridgeResumeTest {
                         .start();
                 RawClient client = broker.client("publisher")) {
             client.publish("a/b", "x", qos);
-            accept(remote, false, true).expectClosed();
-            assertThat(RemoteStub.nextPublish(accept(remote, true, false)).text())
+            remote.accept(false, true).expectClosed();
+            assertThat(RemoteStub.nextPublish(remote.accept(true, false)).text())
                     .isEqualTo("x");
         }
-    }
-
-    /** Such as a mosquitto that was killed, and counts messages in flight that are not. */
-    @ParameterizedTest
-    @ValueSource(strings = {"out", "both"})
-    void aSessionThatRefusesAllMessagesIsBegunAnewUnlessMessagesWaitInIt(String direction) {
-        try (LoggedLines log = new LoggedLines();
-                RemoteStub remote = new RemoteStub();
-                BridgedBroker broker = BridgedBroker.with(
-                                "cloud",
-                                BridgedBroker.bridge(remote.address(), "a/# " + direction + " 2")
-                                        .hopLimit(0))
-                        .start();
-                RawClient client = broker.client("publisher")) {
-            client.publish("a/b", "x", 1);
-            boolean both = direction.equals("both");
-            refuse(accept(remote, false, false), both);
-            for (int i = 0; i < 3; i++) {
-                refuse(accept(remote, false, true), both);
-            }
-            RawClient bridge = accept(remote, !both, both);
-            assertThat(RemoteStub.nextPublish(bridge).text()).isEqualTo("x");
-            assertThat(log.with("refused its messages with reason 0x97; the session is begun anew"))
-                    .hasSize(both ? 0 : 1);
-        }
-    }
-
-    /** Refuses the message, and ends the connection when all packets of the bridge have come. */
-    private static void refuse(RawClient bridge, boolean subscribes) {
-        ReceivedPacket first = bridge.receive();
-        ReceivedPacket second = subscribes ? bridge.receive() : null;
-        ReceivedPacket publish =
-                second != null && second.type() == MqttMessageType.PUBLISH ? second : Objects.requireNonNull(first);
-        bridge.send(PacketBytes.packet(0x40).u16(publish.packetId()).u8(0x97).u8(0));
-        bridge.close();
     }
 
     /** [MQTT-3.2.2-2]: such a broker is tried again with growing delays, as after any failure. */
@@ -119,15 +63,15 @@ class BridgeResumeTest {
                 RemoteStub remote = new RemoteStub();
                 BridgedBroker broker = BridgedBroker.with("cloud", BridgedBroker.bridge(remote.address(), "a/# out 2"))
                         .start()) {
-            accept(remote, false, true).expectClosed();
+            remote.accept(false, true).expectClosed();
             long begin = System.nanoTime();
             for (int attempt = 0; attempt < 5; attempt++) {
-                accept(remote, true, true).expectClosed();
+                remote.accept(true, true).expectClosed();
             }
             // 20, 40, 80, 160 ms, up to a half shorter
             assertThat(System.nanoTime() - begin)
                     .isGreaterThan(Duration.ofMillis(140).toNanos());
-            accept(remote, true, false);
+            remote.accept(true, false);
             broker.awaitConnected("cloud");
             assertThat(log.with("kept a session although a clean start was asked for"))
                     .hasSize(1);
@@ -141,12 +85,12 @@ class BridgeResumeTest {
             BridgeConfig config =
                     BridgedBroker.bridge(remote.address(), "a/# out 2").build();
             try (DialledBroker broker = DialledBroker.with(config, new SimulatedNodes("n1").module("n1"))) {
-                accept(remote, false, true).expectClosed();
-                acceptConnect(remote, true).close();
-                RawClient bridge = accept(remote, true, false);
+                remote.accept(false, true).expectClosed();
+                remote.acceptConnect(true).close();
+                RawClient bridge = remote.accept(true, false);
                 await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
                 bridge.close();
-                accept(remote, false, true);
+                remote.accept(false, true);
                 await().until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
             }
         }
@@ -164,14 +108,14 @@ class BridgeResumeTest {
                         .start();
                 RawClient client = broker.client("subscriber")) {
             client.subscribe("a/#", 0);
-            RawClient bridge = accept(remote, false, false);
+            RawClient bridge = remote.accept(false, false);
             bridge.expect(MqttMessageType.SUBSCRIBE);
             bridge.send(PublishBytes.to("a/b").payload("first").qos(2, 7));
             bridge.expect(MqttMessageType.PUBREC);
             client.expectPublish("a/b", "first");
             bridge.close(); // without a PUBREL
 
-            RawClient again = accept(remote, false, present);
+            RawClient again = remote.accept(false, present);
             again.expect(MqttMessageType.SUBSCRIBE);
             again.send(PublishBytes.to("a/b").payload("second").qos(2, 7));
             again.send(PublishBytes.to("a/b").payload("third").qos(2, 8));
@@ -195,7 +139,7 @@ class BridgeResumeTest {
                                         .hopLimit(0))
                         .start();
                 RawClient client = broker.client("publisher")) {
-            RawClient bridge = accept(remote, false, false);
+            RawClient bridge = remote.accept(false, false);
             int request = bridge.expect(MqttMessageType.SUBSCRIBE).packetId();
             bridge.send(PacketBytes.packet(0x90).u16(request).u8(0).u8(1));
             broker.awaitConnected("cloud");
@@ -215,7 +159,7 @@ class BridgeResumeTest {
             assertThat(RemoteStub.nextPublish(bridge).packetId()).isEqualTo(largest);
             bridge.close();
 
-            RawClient again = accept(remote, false, true);
+            RawClient again = remote.accept(false, true);
             List<ReceivedPacket> both = List.of(again.receive(), again.receive());
             assertThat(both)
                     .extracting(ReceivedPacket::type)
@@ -245,10 +189,10 @@ class BridgeResumeTest {
                         .start();
                 RawClient client = broker.client("publisher")) {
             client.publish("a/b", "x", qos);
-            RawClient bridge = accept(remote, false, false);
+            RawClient bridge = remote.accept(false, false);
             ReceivedPacket first = RemoteStub.nextPublish(bridge);
             bridge.close();
-            ReceivedPacket again = RemoteStub.nextPublish(accept(remote, false, true));
+            ReceivedPacket again = RemoteStub.nextPublish(remote.accept(false, true));
 
             assertThat(first.dup()).isFalse();
             assertThat(again.dup()).isTrue();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bridge;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
@@ -19,6 +21,8 @@ import java.util.List;
 final class RemoteStub implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 20_000;
+    private static final int CLEAN_START = 2;
+    private static final int FLAGS_AT = 9; // in a CONNECT
 
     private final ServerSocket server;
     private final List<RawClient> accepted = new ArrayList<>();
@@ -62,6 +66,25 @@ final class RemoteStub implements AutoCloseable {
         RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_5);
         accepted.add(bridge);
         bridge.expect(MqttMessageType.CONNECT);
+        return bridge;
+    }
+
+    /** Waits for a connection of MQTT 5.0 and its CONNECT, with or without Clean Start. */
+    RawClient acceptConnect(boolean clean) {
+        RawClient bridge = RawClient.over(acceptSocket(), ProtocolVersion.MQTT_5);
+        accepted.add(bridge);
+        byte[] connect = bridge.expect(MqttMessageType.CONNECT).bytes();
+        assertThat((connect[FLAGS_AT] & CLEAN_START) != 0).as("Clean Start").isEqualTo(clean);
+        return bridge;
+    }
+
+    /** Waits for a connection with or without Clean Start, and accepts it. */
+    RawClient accept(boolean clean, boolean present) {
+        RawClient bridge = acceptConnect(clean);
+        bridge.send(PacketBytes.packet(0x20)
+                .u8(present ? 1 : 0)
+                .u8(0)
+                .properties(PropertyBytes.none().fields()));
         return bridge;
     }
 
