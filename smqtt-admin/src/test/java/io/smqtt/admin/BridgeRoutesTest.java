@@ -9,21 +9,15 @@ import io.smqtt.spi.BridgeStatus.State;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.SampleCluster;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import reactor.core.publisher.Mono;
 
 /** {@code /bridges} of one node, and of a node whose peer n2 answers and whose peer n"3 does not. */
 class BridgeRoutesTest {
-
-    private static final String SILENT = "n\"3";
 
     private static final String FAR = """
             {"answer":{"rows":[{"name":"cloud","status":"%s","server":"cloud:1883",
@@ -53,18 +47,7 @@ class BridgeRoutesTest {
         }
     };
 
-    private final PeerQueries peers = new PeerQueries() {
-
-        @Override
-        public void answer(String name, Function<byte[], Mono<byte[]>> answers) {}
-
-        @Override
-        public Mono<byte[]> ask(String peer, String name, byte[] question, Duration deadline) {
-            return peer.equals(SILENT)
-                    ? Mono.<byte[]>never().timeout(deadline)
-                    : Mono.just(FAR.formatted(farStatus).getBytes(StandardCharsets.UTF_8));
-        }
-    };
+    private final PeerQueries peers = new OneAnsweringPeer(() -> FAR.formatted(farStatus));
 
     private ApiBroker alone() {
         return new ApiBroker(directory, new ManagedBroker.Cluster(null, null, bridges));
@@ -127,7 +110,7 @@ class BridgeRoutesTest {
             assertThat(cloud.path("node_status").findValuesAsText("node")).containsExactly("n1", "n2");
             assertThat(cloud.path("node_status").path(1).path("status_reason").asText())
                     .isEqualTo("Connection refused");
-            assertThat(all.path("incomplete").path(0).asText()).isEqualTo(SILENT);
+            assertThat(all.path("incomplete").path(0).asText()).isEqualTo(OneAnsweringPeer.SILENT);
             assertThat(node.post("/bridges/cloud/stop", "").status()).isEqualTo(503);
 
             farStatus = "standby";

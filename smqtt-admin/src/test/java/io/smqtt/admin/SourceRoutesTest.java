@@ -9,20 +9,15 @@ import io.smqtt.spi.SampleCluster;
 import io.smqtt.spi.SourceStatus;
 import io.smqtt.spi.SourceStatus.State;
 import io.smqtt.spi.Sources;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 
 /** {@code /sources} of one node, and of a node whose peer n2 answers and whose peer n"3 does not. */
 class SourceRoutesTest {
-
-    private static final String SILENT = "n\"3";
 
     private static final String FAR = """
             {"answer":{"rows":[{"name":"orders","type":"kafka","status":"%s","status_reason":"no broker",
@@ -59,18 +54,7 @@ class SourceRoutesTest {
         }
     };
 
-    private final PeerQueries peers = new PeerQueries() {
-
-        @Override
-        public void answer(String name, Function<byte[], Mono<byte[]>> answers) {}
-
-        @Override
-        public Mono<byte[]> ask(String peer, String name, byte[] question, Duration deadline) {
-            return peer.equals(SILENT)
-                    ? Mono.<byte[]>never().timeout(deadline)
-                    : Mono.just(FAR.formatted(farStatus).getBytes(StandardCharsets.UTF_8));
-        }
-    };
+    private final PeerQueries peers = new OneAnsweringPeer(() -> FAR.formatted(farStatus));
 
     private ApiBroker alone() {
         return new ApiBroker(directory, new ManagedBroker.Cluster(null, null, null, null, sources));
@@ -144,7 +128,7 @@ class SourceRoutesTest {
             assertThat(orders.path("node_status").findValuesAsText("node")).containsExactly("n1", "n2");
             assertThat(orders.path("node_status").path(1).path("status_reason").asText())
                     .isEqualTo("no broker");
-            assertThat(all.path("incomplete").path(0).asText()).isEqualTo(SILENT);
+            assertThat(all.path("incomplete").path(0).asText()).isEqualTo(OneAnsweringPeer.SILENT);
             assertThat(node.post("/sources/orders/stop", "").status()).isEqualTo(503);
 
             farStatus = "standby";

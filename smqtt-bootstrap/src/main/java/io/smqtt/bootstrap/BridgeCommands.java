@@ -6,13 +6,12 @@ import io.smqtt.bootstrap.BrokerApi.Paging;
 import io.smqtt.bootstrap.TextTable.Column;
 import java.io.IOException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code ctl bridges}: the connections to other brokers. */
 final class BridgeCommands {
+
+    private static final String OBJECTS = "/bridges";
 
     private BridgeCommands() {}
 
@@ -28,6 +27,7 @@ final class BridgeCommands {
                 NodeStatus.count("received"),
                 NodeStatus.count("queuing"),
                 NodeStatus.count("dropped"),
+                NodeStatus.count("refused"),
                 new Column("REASON", one -> NodeStatus.reason(one, "disconnected")));
 
         All(ProgramContext program) {
@@ -36,67 +36,25 @@ final class BridgeCommands {
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            out.list(api, new Listing("/bridges", Paging.NONE, 0), COLUMNS, "bridges");
-        }
-    }
-
-    /** A command about one bridge. */
-    private abstract static class One extends CtlRequest {
-
-        @Parameters(paramLabel = "NAME", description = "Is the name of the bridge in the configuration.")
-        String name = "";
-
-        One(ProgramContext program) {
-            super(program);
+            out.list(api, new Listing(OBJECTS, Paging.NONE, 0), COLUMNS, "bridges");
         }
     }
 
     /** Shows a bridge. */
     @Command(name = "show", description = "Shows one bridge with its state and counts on each node.")
-    static final class Show extends One {
+    static final class Show extends NodeObject.Show {
 
         Show(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            out.object(api.get(BrokerApi.path("/bridges/{id}", name)));
-        }
-    }
-
-    /** Changes a bridge on all nodes, or on one. */
-    private abstract static class Change extends One {
-
-        private final String operation;
-        private final String done;
-
-        @Nullable
-        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node that does it.")
-        String node;
-
-        Change(ProgramContext program, String operation, String done) {
-            super(program);
-            this.operation = operation;
-            this.done = done;
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            String path = node == null
-                    ? BrokerApi.path("/bridges/{id}/" + operation, name)
-                    : BrokerApi.path("/nodes/{node}/bridges/{id}/" + operation, node, name);
-            api.send("POST", path, null);
-            out.done(done + " " + name + (node == null ? "" : " on " + node));
+            super(program, OBJECTS);
         }
     }
 
     /** Starts a bridge. */
     @Command(name = "start", description = "Connects a bridge that was stopped.")
-    static final class Start extends Change {
+    static final class Start extends NodeObject.Change {
 
         Start(ProgramContext program) {
-            super(program, "start", "started");
+            super(program, OBJECTS, "start", "started");
         }
     }
 
@@ -106,19 +64,19 @@ final class BridgeCommands {
             description =
                     "Ends the connection of a bridge, until it is started or the broker restarts. Messages for the other "
                             + "broker wait in the queue.")
-    static final class Stop extends Change {
+    static final class Stop extends NodeObject.Change {
 
         Stop(ProgramContext program) {
-            super(program, "stop", "stopped");
+            super(program, OBJECTS, "stop", "stopped");
         }
     }
 
     /** Restarts a bridge. */
     @Command(name = "restart", description = "Ends the connection of a bridge, and begins a new one.")
-    static final class Restart extends Change {
+    static final class Restart extends NodeObject.Change {
 
         Restart(ProgramContext program) {
-            super(program, "restart", "restarted");
+            super(program, OBJECTS, "restart", "restarted");
         }
     }
 }

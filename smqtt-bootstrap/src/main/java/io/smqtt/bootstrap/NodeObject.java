@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Commands about one object that has a state on each node, such as a bridge or a source. */
+final class NodeObject {
+
+    private NodeObject() {}
+
+    /** A command about one object. */
+    abstract static class One extends CtlRequest {
+
+        final String objects;
+
+        @Parameters(paramLabel = "NAME", description = "Is its name in the configuration.")
+        String name = "";
+
+        /**
+         * Creates a command.
+         *
+         * @param objects the path of all such objects in the API, such as {@code /bridges}
+         */
+        One(ProgramContext program, String objects) {
+            super(program);
+            this.objects = objects;
+        }
+    }
+
+    /** Shows an object with its state on each node. */
+    abstract static class Show extends One {
+
+        Show(ProgramContext program, String objects) {
+            super(program, objects);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            out.object(api.get(BrokerApi.path(objects + "/{id}", name)));
+        }
+    }
+
+    /** Starts, stops or restarts an object on all nodes, or on one. */
+    abstract static class Change extends One {
+
+        private final String operation;
+        private final String done;
+
+        @Nullable
+        @Option(names = "--node", paramLabel = "NODE", description = "Is the only node that does it.")
+        String node;
+
+        /**
+         * Creates a command.
+         *
+         * @param operation the last part of its path in the API
+         * @param done its past participle
+         */
+        Change(ProgramContext program, String objects, String operation, String done) {
+            super(program, objects);
+            this.operation = operation;
+            this.done = done;
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            String path = node == null
+                    ? BrokerApi.path(objects + "/{id}/" + operation, name)
+                    : BrokerApi.path("/nodes/{node}" + objects + "/{id}/" + operation, node, name);
+            api.send("POST", path, null);
+            out.done(done + " " + name + (node == null ? "" : " on " + node));
+        }
+    }
+}
