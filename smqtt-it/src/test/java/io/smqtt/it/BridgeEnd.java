@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +21,17 @@ abstract class BridgeEnd implements AutoCloseable {
 
     /** A mosquitto. */
     static BridgeEnd mosquitto(Path configuration, int port) {
-        return new Mosquitto(configuration, port);
+        return new Foreign(port, () -> {
+            CapturedProcess started = CapturedProcess.start(
+                    "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", configuration.toString()));
+            InstalledMosquitto.awaitListening(port, started);
+            return started;
+        });
+    }
+
+    /** A HiveMQ CE, with its data in a folder. */
+    static BridgeEnd hivemq(Path home, int port) throws IOException {
+        return new Foreign(port, JavaPeer.hivemq(home, port)::start);
     }
 
     /** The address for its clients. */
@@ -78,23 +90,20 @@ abstract class BridgeEnd implements AutoCloseable {
         }
     }
 
-    private static final class Mosquitto extends BridgeEnd {
+    private static final class Foreign extends BridgeEnd {
 
-        private final Path configuration;
         private final int port;
+        private final Supplier<CapturedProcess> starter;
         private @Nullable CapturedProcess process;
 
-        Mosquitto(Path configuration, int port) {
-            this.configuration = configuration;
+        Foreign(int port, Supplier<CapturedProcess> starter) {
             this.port = port;
+            this.starter = starter;
         }
 
         @Override
         InetSocketAddress begin() {
-            CapturedProcess started = CapturedProcess.start(
-                    "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", configuration.toString()));
-            process = started;
-            InstalledMosquitto.awaitListening(port, started);
+            process = starter.get();
             return new InetSocketAddress("127.0.0.1", port);
         }
 

@@ -21,19 +21,24 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * The ends of a bridge are killed under load. What the publishers' broker has acknowledged reaches the subscribers of the other one: at QoS 1
  * at least once, at QoS 2 exactly once. {@code -Dsmqtt.bridge.kill.seconds=180} makes it long, {@code -Dsmqtt.bridge.kill.end=here} or
- * {@code there} kills only the end that connects or the other one.
+ * {@code there} kills only the end that connects or the other one, {@code -Dsmqtt.bridge.kill.direction=in} sends to the end that connects.
  *
- * <p>With {@code -Dsmqtt.bridge.kill.mosquitto=there} the end that is dialled is a mosquitto, with {@code here} the one that dials. A mosquitto
- * acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If it is killed, its own losses are counted, and what is
- * on the wire decides: nothing else may be lost, also none that it has refused with reason 0x97 after a restart.
- * {@code -Dsmqtt.bridge.kill.mosquitto.queued=0} is its {@code max_queued_messages}. {@code -Dsmqtt.bridge.kill.trace=FILE} writes what passes between the two.
+ * <p>With {@code -Dsmqtt.bridge.kill.there=mosquitto} or {@code hivemq} the end that is dialled is such a broker, with {@code -Dsmqtt.bridge.kill.here=mosquitto}
+ * the one that dials. A mosquitto acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If another broker is killed, its
+ * own losses are counted, and what is on the wire decides: nothing else may be lost, also none that it has refused with reason 0x97 after a
+ * restart. {@code -Dsmqtt.bridge.kill.mosquitto.queued=0} is mosquitto's {@code max_queued_messages}. {@code -Dsmqtt.bridge.kill.trace=FILE} writes
+ * what passes between the two.
  */
 class BridgeKillIT {
 
+    private static final String SMQTT = "smqtt";
+    private static final String MOSQUITTO = "mosquitto";
     private static final int SECONDS = Integer.getInteger("smqtt.bridge.kill.seconds", 1);
     private static final int LONGEST_MILLIS = SECONDS < 30 ? 300 : 7_000;
     private static final List<String> ENDS = list("smqtt.bridge.kill.end", "both");
-    private static final List<String> MOSQUITTOS = list("smqtt.bridge.kill.mosquitto", "none");
+    private static final List<String> DIRECTIONS = list("smqtt.bridge.kill.direction", "out");
+    private static final String HERE = System.getProperty("smqtt.bridge.kill.here", SMQTT);
+    private static final String THERE = System.getProperty("smqtt.bridge.kill.there", SMQTT);
     private static final String MOST_QUEUED = System.getProperty("smqtt.bridge.kill.mosquitto.queued", "10000000");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -51,22 +56,41 @@ class BridgeKillIT {
     /**
      * A campaign.
      *
-     * @param mosquitto the end that is a mosquitto: {@code here}, {@code there} or {@code none}
+     * @param direction {@code out} or {@code in}
      * @param end the end that is killed: {@code here}, {@code there} or {@code both} in turn
      */
-    private record Campaign(String mosquitto, String end) {
+    private record Campaign(String direction, String end) {
 
-        String name() {
-            return mosquitto + "-" + end;
+        @Override
+        public String toString() {
+            return HERE + " connects to " + THERE + ", " + direction + ", killed: " + end;
         }
 
-        boolean killsMosquitto() {
-            return !mosquitto.equals("none") && (end.equals("both") || end.equals(mosquitto));
+        String name() {
+            return HERE + '-' + THERE + '-' + direction + '-' + end;
+        }
+
+        boolean isOut() {
+            return direction.equals("out");
+        }
+
+        private boolean kills(String which) {
+            return end.equals("both") || end.equals(which);
+        }
+
+        /** Whether another broker that sends is killed. */
+        boolean killsForeignSender() {
+            return isOut() ? !HERE.equals(SMQTT) && kills("here") : !THERE.equals(SMQTT) && kills("there");
+        }
+
+        /** Whether another broker that receives is killed. */
+        boolean killsForeignReceiver() {
+            return isOut() ? !THERE.equals(SMQTT) && kills("there") : !HERE.equals(SMQTT) && kills("here");
         }
     }
 
     static Stream<Campaign> campaigns() {
-        return MOSQUITTOS.stream().flatMap(mosquitto -> ENDS.stream().map(end -> new Campaign(mosquitto, end)));
+        return DIRECTIONS.stream().flatMap(direction -> ENDS.stream().map(end -> new Campaign(direction, end)));
     }
 
     private static List<String> list(String property, String byDefault) {
@@ -77,15 +101,15 @@ class BridgeKillIT {
     @MethodSource("campaigns")
     void nothingIsLostBetweenTwoBrokersThatAreKilledInTurn(Campaign campaign) throws Exception {
         List<Integer> ports = LoopbackPorts.some(2);
-        try (BridgeTap tap = new BridgeTap(ports.get(1), !campaign.mosquitto.equals("here"), campaign.name());
-                BridgeEnd there = dialled(campaign, ports.get(1));
+        try (BridgeTap tap = new BridgeTap(ports.get(1), HERE.equals(SMQTT), campaign.name());
+                BridgeEnd there = dialled(ports.get(1));
                 BridgeEnd here = dialling(campaign, ports.get(0), tap.port())) {
-            List<JournalPublisher> publishers = List.of(
-                    new JournalPublisher("one", 1, here.clients(), PACE),
-                    new JournalPublisher("two", 2, here.clients(), PACE));
-            List<JournalSubscriber> subscribers = List.of(
-                    new JournalSubscriber("one", "one", 1, there.clients()),
-                    new JournalSubscriber("two", "two", 2, there.clients()));
+            Whereabouts from = (campaign.isOut() ? here : there).clients();
+            Whereabouts to = (campaign.isOut() ? there : here).clients();
+            List<JournalPublisher> publishers =
+                    List.of(new JournalPublisher("one", 1, from, PACE), new JournalPublisher("two", 2, from, PACE));
+            List<JournalSubscriber> subscribers =
+                    List.of(new JournalSubscriber("one", "one", 1, to), new JournalSubscriber("two", "two", 2, to));
             there.start();
             here.start();
             subscribers.forEach(Thread::start);
@@ -113,7 +137,7 @@ class BridgeKillIT {
             for (int i = 0; i < publishers.size(); i++) {
                 check(campaign, publishers.get(i), subscribers.get(i), tap);
             }
-            if (tap.newSessions() == 1 && !campaign.mosquitto.equals("here")) {
+            if (tap.newSessions() == 1 && (campaign.isOut() ? HERE : THERE).equals(SMQTT)) {
                 assertThat(tap.begunAgain())
                         .as("messages that the bridge has begun again")
                         .isZero();
@@ -122,7 +146,7 @@ class BridgeKillIT {
     }
 
     private BridgeEnd dialling(Campaign campaign, int port, int remotePort) throws Exception {
-        if (campaign.mosquitto.equals("here")) {
+        if (HERE.equals(MOSQUITTO)) {
             return mosquitto("one", port, """
                     max_inflight_messages %d
                     connection next
@@ -132,10 +156,13 @@ class BridgeKillIT {
                     cleansession false
                     notifications false
                     restart_timeout 1
-                    topic one out 1
-                    topic two out 2
+                    topic one %s 1
+                    topic two %s 2
                     """.formatted(
-                            2 * JournalClient.WINDOW, remotePort)); // it ends connections of clients that exceed it
+                            2 * JournalClient.WINDOW, // it ends connections of clients that exceed it
+                            remotePort,
+                            campaign.direction,
+                            campaign.direction));
         }
         return smqtt("one", port, """
                 bridges:
@@ -146,12 +173,17 @@ class BridgeKillIT {
                     max-delay: 500ms
                     max-queued-messages: 10000000
                     max-queued-bytes: 1GiB
-                    topics: [one out 1, two out 2]
-                """.formatted(remotePort));
+                    topics: [one %s 1, two %s 2]
+                """.formatted(remotePort, campaign.direction, campaign.direction));
     }
 
-    private BridgeEnd dialled(Campaign campaign, int port) throws Exception {
-        return campaign.mosquitto.equals("there") ? mosquitto("two", port, "") : smqtt("two", port, "");
+    private BridgeEnd dialled(int port) throws Exception {
+        return switch (THERE) {
+            case SMQTT -> smqtt("two", port, "");
+            case MOSQUITTO -> mosquitto("two", port, "");
+            case "hivemq" -> BridgeEnd.hivemq(Files.createDirectories(directory.resolve("two")), port);
+            default -> throw new IllegalArgumentException(THERE);
+        };
     }
 
     private BridgeEnd smqtt(String name, int port, String bridges) throws Exception {
@@ -239,20 +271,21 @@ class BridgeKillIT {
         List<Integer> all = IntStream.range(0, count).boxed().toList();
         Set<Integer> lost = new TreeSet<>(all);
         first.forEach(lost::remove);
+        List<Integer> sorted = first.stream().sorted().toList();
         System.out.printf(
-                "QoS %d: published %d, lost %d, received again %d%n",
-                subscriber.qos(), count, lost.size(), received.size() - first.size());
+                "QoS %d: published %d, lost %d, received again %d, first copies in order: %s%n",
+                subscriber.qos(), count, lost.size(), received.size() - first.size(), first.equals(sorted));
         String about = subscriber.getName() + ", seed " + seed;
-        if (campaign.killsMosquitto() && campaign.mosquitto.equals("there")) {
+        if (campaign.killsForeignReceiver()) {
             Set<Integer> unexplained = new TreeSet<>(lost);
             unexplained.removeAll(tap.acknowledged(publisher.topic()));
             assertThat(unexplained)
-                    .as("lost, and the mosquitto has not acknowledged it, " + about)
+                    .as("lost, and the killed broker has not acknowledged it, " + about)
                     .isEmpty();
-        } else if (campaign.killsMosquitto()) {
+        } else if (campaign.killsForeignSender()) {
             lost.retainAll(tap.acknowledged(publisher.topic()));
             assertThat(lost)
-                    .as("lost after the mosquitto has got an acknowledgement, " + about)
+                    .as("lost after the killed broker has got an acknowledgement, " + about)
                     .isEmpty();
         } else {
             assertThat(first).as(about).isEqualTo(all); // nothing lost, order kept

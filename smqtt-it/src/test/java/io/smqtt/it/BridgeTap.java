@@ -22,8 +22,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Carries the connections of a bridge to the other broker, and notes which numbers that broker has acknowledged. So what a broker has lost
- * that acknowledged it can be told from what was lost on the way. The bridge is expected to send numbers as payloads.
+ * Carries the connections of a bridge to the other broker, and notes which numbers were acknowledged. So what a broker has lost that
+ * acknowledged it can be told from what was lost on the way. Numbers are expected as payloads above QoS 0, of a topic in one direction only.
  */
 final class BridgeTap implements AutoCloseable {
 
@@ -38,7 +38,8 @@ final class BridgeTap implements AutoCloseable {
     private final boolean v5;
     private final PacketTrace trace;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
-    private final Map<Integer, Sent> byPacketId = new ConcurrentHashMap<>();
+    private final Map<Integer, Sent> sentThere = new ConcurrentHashMap<>(); // by packet identifier
+    private final Map<Integer, Sent> sentHere = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
     private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
@@ -66,12 +67,12 @@ final class BridgeTap implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** The numbers of a topic that the other broker has acknowledged: PUBACK, or PUBREC. */
+    /** The numbers of a topic that their receiver has acknowledged: PUBACK, or PUBREC. */
     Set<Integer> acknowledged(String topic) {
         return new HashSet<>(acknowledged.getOrDefault(topic, Set.of()));
     }
 
-    /** The reason codes of errors in answers and of DISCONNECT of the other broker, and how often each came. */
+    /** The reason codes of errors in answers and of DISCONNECT of both brokers, and how often each came. */
     Map<String, Integer> reasons() {
         return new TreeMap<>(reasons);
     }
@@ -110,12 +111,15 @@ final class BridgeTap implements AutoCloseable {
             start(() -> {
                 try (inward;
                         outward) {
-                    pass(outward, inward, trace.of(number, '<', this::answered));
+                    pass(
+                            outward,
+                            inward,
+                            trace.of(number, '<', (header, body) -> passed(header, body, sentHere, sentThere)));
                 } finally {
                     trace.end(number, '<');
                 }
             });
-            pass(inward, outward, trace.of(number, '>', this::sent));
+            pass(inward, outward, trace.of(number, '>', (header, body) -> passed(header, body, sentThere, sentHere)));
         } finally {
             trace.end(number, '>');
         }
@@ -160,9 +164,24 @@ final class BridgeTap implements AutoCloseable {
         return next;
     }
 
-    private void sent(int header, ByteBuffer body) {
+    /**
+     * Notes a packet.
+     *
+     * @param own the messages of its direction
+     * @param other those of the other one, which it may acknowledge
+     */
+    private void passed(int header, ByteBuffer body, Map<Integer, Sent> own, Map<Integer, Sent> other) {
+        int type = header >> 4;
+        if (type == PUBLISH) {
+            published(header, body, own);
+        } else {
+            answered(type, body, other);
+        }
+    }
+
+    private void published(int header, ByteBuffer body, Map<Integer, Sent> own) {
         int qos = header >> 1 & 3;
-        if (header >> 4 != PUBLISH || qos == 0) {
+        if (qos == 0) {
             return;
         }
         byte[] name = new byte[body.getShort()];
@@ -180,11 +199,10 @@ final class BridgeTap implements AutoCloseable {
         if (qos == 2 && !first && !repeated) {
             begunAgain.incrementAndGet();
         }
-        byPacketId.put(packetId, new Sent(topic, number));
+        own.put(packetId, new Sent(topic, number));
     }
 
-    private void answered(int header, ByteBuffer body) {
-        int type = header >> 4;
+    private void answered(int type, ByteBuffer body, Map<Integer, Sent> other) {
         if (type == CONNACK) {
             boolean present = body.get() != 0;
             if (body.get() == 0) {
@@ -192,7 +210,7 @@ final class BridgeTap implements AutoCloseable {
                 newSessions.addAndGet(present ? 0 : 1);
             }
         } else if (type == PUBACK || type == PUBREC) {
-            Sent sent = byPacketId.get((int) body.getShort());
+            Sent sent = other.get((int) body.getShort());
             int reason = body.hasRemaining() ? body.get() & 0xff : 0;
             if (reason >= 0x80) {
                 note(type == PUBACK ? "PUBACK" : "PUBREC", reason);
