@@ -461,8 +461,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         inject(context, ours);
     }
 
-    /** Gives packets to our own connection, with their reference. */
-    static void inject(ChannelHandlerContext context, ByteBuf bytes) {
+    private static void inject(ChannelHandlerContext context, ByteBuf bytes) {
         if (context.channel().isActive() && bytes.isReadable()) {
             context.fireChannelRead(bytes);
         } else {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * acknowledged to the broker that has sent it, counted, and logged at a limited rate.
  */
 @OnEventLoop
-final class Crossing {
+final class Crossing implements PacedOutput.Passage {
 
     private static final int IMPLEMENTATION_SPECIFIC = 0x83;
     private static final int TOPIC_NAME_INVALID = 0x90;
@@ -107,8 +107,8 @@ final class Crossing {
         return Packets.isRetainedQos0(packet) && Packets.topic(packet).equals(BridgeModule.ID_TOPIC);
     }
 
-    /** A PUBLISH of our session is dropped. */
-    void drop(ByteBuf packet, DropCause cause) {
+    @Override
+    public void drop(ByteBuf packet, DropCause cause) {
         counts.notSent(cause);
         bridge.log().dropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
     }
@@ -122,8 +122,8 @@ final class Crossing {
         }
     }
 
-    /** A PUBLISH of our session. */
-    void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
+    @Override
+    public void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers) {
         int start = passed.writerIndex();
         DropCause cause = out.pass(packet, passed);
         int qos = Packets.qos(packet);

@@ -16,6 +16,21 @@ final class PacedOutput {
     private final Pacer pacer;
     private boolean scheduled;
 
+    /** Passes PUBLISH packets of our session on. */
+    interface Passage {
+
+        /**
+         * Passes a packet on.
+         *
+         * @param passed takes it, as it is for the other broker
+         * @param answers takes what our session gets for it
+         */
+        void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers);
+
+        /** Drops a packet. */
+        void drop(ByteBuf packet, DropCause cause);
+    }
+
     /**
      * Creates an output.
      *
@@ -26,7 +41,7 @@ final class PacedOutput {
     }
 
     /** Holds a PUBLISH of our session back until its time has come; of QoS 0 it is dropped if that is too far away. */
-    void leaving(ChannelHandlerContext context, Crossing between, ByteBuf packet, ByteBuf answers) {
+    void leaving(ChannelHandlerContext context, Passage between, ByteBuf packet, ByteBuf answers) {
         if (Packets.qos(packet) == 0 && pacer.isFull()) {
             between.drop(packet, DropCause.RATE);
             return;
@@ -59,7 +74,11 @@ final class PacedOutput {
             ByteBuf ours = context.alloc().buffer(0);
             drainTo(context, due, ours);
             context.writeAndFlush(due);
-            BridgeHandler.inject(context, ours);
+            if (context.channel().isActive() && ours.isReadable()) {
+                context.fireChannelRead(ours);
+            } else {
+                ours.release();
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
@@ -111,7 +112,9 @@ class BridgeUselessSessionTest {
     void itIsBegunAnewIfItKeepsConnections() {
         try (DialledBroker broker = DialledBroker.with(config("a/# out 2", Duration.ofMillis(40)));
                 RawClient client = broker.client("publisher")) {
-            remote.accept(false, false).close();
+            RawClient before = remote.accept(false, false);
+            await().atMost(PATIENCE).until(() -> broker.status().state() == BridgeStatus.State.CONNECTED);
+            before.close();
             RawClient bridge = remote.accept(false, true);
             client.publish("a/b", "x", 1);
             int refused = 0;

@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.spi.ToolProvider;
 
 /** Another broker in Java, the jars of which {@code smqtt-benchmark/bin/peers} has brought, with a folder for its configuration and data. */
 final class JavaPeer {
@@ -57,19 +56,10 @@ final class JavaPeer {
                 </hivemq>
                 """.formatted(
                         port, 2 * JournalClient.WINDOW)); // it ends connections of clients that exceed it
-        for (String folder : List.of("data", "extensions", "classes")) {
-            Files.createDirectories(home.resolve(folder));
-        }
-        Path source = BENCHMARK.resolve("peers/hivemq/AllowAll.java");
-        String classes = home.resolve("classes").toString();
-        int failed = ToolProvider.findFirst("javac")
-                .orElseThrow(() -> ForeignProgram.missing("javac"))
-                .run(System.out, System.err, "-cp", jars("hivemq"), "-d", classes, source.toString());
-        if (failed != 0) {
-            throw new IllegalStateException("cannot compile " + source);
-        }
-        return new JavaPeer(
-                "hivemq", home, port, List.of("-cp", classes + ':' + jars("hivemq"), "AllowAll", home.toString()));
+        Files.createDirectories(home.resolve("data"));
+        Files.createDirectories(home.resolve("extensions"));
+        String source = BENCHMARK.resolve("peers/hivemq/AllowAll.java").toString();
+        return new JavaPeer("hivemq", home, port, List.of("-cp", jars("hivemq"), source, home.toString()));
     }
 
     private static void write(Path home, String file, String text) throws IOException {
