@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 
 /**
  * A program of the tests that makes load in a process of its own. It says when it is ready, begins with the first line of its standard input,
- * tells figures, and ends with its input. Safe for use by several threads.
+ * may take further lines as orders, tells figures, and ends with its input. Safe for use by several threads.
  */
 final class LoadProcess implements AutoCloseable {
 
@@ -25,11 +25,17 @@ final class LoadProcess implements AutoCloseable {
     private static final String FIGURES = "figures ";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** How far the priority of these processes is below that of the broker, which they would not share a machine with: 0 to 19. */
+    private static final String NICE = System.getProperty("smqtt.load.nice", "0");
+
     private final CapturedProcess process;
     private volatile long[] figures = {};
 
     private LoadProcess(Class<?> program, Object[] arguments) {
         List<String> command = new ArrayList<>(List.of(
+                "nice",
+                "-n",
+                NICE,
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
@@ -83,6 +89,11 @@ final class LoadProcess implements AutoCloseable {
     /** Waits until it is ready, and lets it begin. */
     void begin() {
         process.awaitLine("being ready", READY::equals, PATIENCE);
+        order();
+    }
+
+    /** Gives it a further line. */
+    void order() {
         try {
             process.process().getOutputStream().write('\n');
             process.process().getOutputStream().flush();

@@ -4,6 +4,7 @@ package io.smqtt.it;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
@@ -16,13 +17,14 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A program with many clients that connect until they are accepted, and again when their connection ends. It begins with the first line of its
- * standard input, tells its figures ten times a second, and ends with its input. All state belongs to its one event loop.
+ * standard input, closes all connections and opens them again at once with each further one, tells its figures ten times a second, and ends with
+ * its input. All state belongs to its one event loop.
  */
 final class StormClients {
 
@@ -38,7 +40,7 @@ final class StormClients {
     private static final int CONNECT_FLAGS = 0xC2;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    private final Set<Integer> connected = new HashSet<>();
+    private final Map<Integer, Channel> connected = new HashMap<>();
     private final int port;
     private final long retryMillis;
     private long attempts;
@@ -57,7 +59,9 @@ final class StormClients {
         input.readLine();
         int first = Integer.parseInt(arguments[1]);
         clients.begin(first, first + Integer.parseInt(arguments[2]));
-        input.readLine();
+        while (input.readLine() != null) {
+            clients.reconnect();
+        }
         System.exit(0);
     }
 
@@ -69,6 +73,15 @@ final class StormClients {
         });
         loops.scheduleAtFixedRate(
                 () -> LoadProcess.tell(attempts, unreachable, connected.size()), 0, 100, TimeUnit.MILLISECONDS);
+    }
+
+    private void reconnect() {
+        loops.execute(() -> {
+            Map<Integer, Channel> open = new HashMap<>(connected);
+            connected.clear();
+            open.values().forEach(Channel::close);
+            open.keySet().forEach(this::connect);
+        });
     }
 
     private void connect(int number) {
@@ -111,6 +124,7 @@ final class StormClients {
     private final class Client extends ChannelInboundHandlerAdapter {
 
         private final int number;
+        private boolean accepted;
 
         Client(int number) {
             this.number = number;
@@ -124,10 +138,10 @@ final class StormClients {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf bytes = (ByteBuf) message;
-            boolean accepted = bytes.readableBytes() >= 4 && bytes.getByte(3) == 0;
+            accepted = bytes.readableBytes() >= 4 && bytes.getByte(3) == 0;
             bytes.release();
             if (accepted) {
-                connected.add(number);
+                connected.put(number, context.channel());
             } else {
                 context.close();
             }
@@ -135,8 +149,10 @@ final class StormClients {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            connected.remove(number);
-            again(number);
+            boolean isReplaced = accepted && !connected.remove(number, context.channel());
+            if (!isReplaced) {
+                again(number);
+            }
         }
 
         @Override
