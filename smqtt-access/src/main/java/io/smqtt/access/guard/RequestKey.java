@@ -25,7 +25,9 @@ final class RequestKey {
     private static final String ALGORITHM = "HmacSHA256";
     private static final int KEY_BYTES = 32;
 
-    private final SecretKeySpec secret;
+    /** Has the key, and is only copied: a copy is cheaper than a new one. */
+    private final Mac prototype;
+
     private final boolean withPort;
 
     /**
@@ -37,7 +39,12 @@ final class RequestKey {
         this.withPort = withPort;
         byte[] random = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(random);
-        secret = new SecretKeySpec(random, ALGORITHM);
+        try {
+            prototype = Mac.getInstance(ALGORITHM);
+            prototype.init(new SecretKeySpec(random, ALGORITHM));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e); // every Java has it
+        }
     }
 
     ByteBuffer of(String kind, BackendRequest request) {
@@ -79,10 +86,9 @@ final class RequestKey {
 
     private ByteBuffer hash(Fields fields) {
         try {
-            Mac mac = Mac.getInstance(ALGORITHM);
-            mac.init(secret);
+            Mac mac = (Mac) prototype.clone();
             return ByteBuffer.wrap(mac.doFinal(fields.bytes.toByteArray()));
-        } catch (GeneralSecurityException e) {
+        } catch (CloneNotSupportedException e) {
             throw new IllegalStateException(e);
         }
     }
