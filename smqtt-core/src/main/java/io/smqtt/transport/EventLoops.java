@@ -44,7 +44,7 @@ public final class EventLoops {
     private static final Duration DISPOSE_TIMEOUT = Duration.ofSeconds(15);
 
     /** Maximum number of ready connections that an event loop serves before it runs due tasks. */
-    private static final int CONNECTIONS_PER_TURN = 256;
+    private static final int CONNECTIONS_PER_TURN = 64;
 
     private final EventLoopGroup group;
     private final List<EventLoop> loops;
