@@ -21,8 +21,11 @@ final class HeapWatch {
     /** From here on a complete collection by one thread takes longer than a tenth or two of a second. The start script knows it too. */
     static final long LIMIT_BYTES = 256L << 20;
 
-    /** What may pile up before it is collected: as much as is in use, and this. */
+    /** Garbage that may pile up before it is collected: as much as is in use, and this. */
     private static final long GARBAGE_BYTES = 64L << 20;
+
+    /** The same while young objects are collected: a complete collection then stops clients that wait already. */
+    private static final long BUSY_GARBAGE_BYTES = 2 * GARBAGE_BYTES;
 
     private static final long MEBIBYTE = 1 << 20;
 
@@ -42,6 +45,7 @@ final class HeapWatch {
     private long mostOfPeriod;
     private long mostBefore;
     private long writtenMebibytes;
+    private long collectionsSeen;
     private boolean hasSpan;
     private boolean warned;
     private boolean unwritable;
@@ -102,11 +106,16 @@ final class HeapWatch {
     }
 
     private void collectGarbage() {
-        if (heap.stopsForAll()) {
-            long after = heap.usedAfterCollection();
-            if (after < LIMIT_BYTES && heap.used() > 2 * after + GARBAGE_BYTES) {
-                heap.collect();
-            }
+        if (!heap.stopsForAll()) {
+            return;
+        }
+        long collections = heap.youngCollections();
+        boolean isBusy = collections != collectionsSeen;
+        collectionsSeen = collections;
+        long after = heap.usedAfterCollection();
+        long room = isBusy ? BUSY_GARBAGE_BYTES : GARBAGE_BYTES;
+        if (after < LIMIT_BYTES && heap.used() > 2 * after + room) {
+            heap.collect();
         }
     }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -24,6 +26,9 @@ interface ProgramHeap {
     /** {@return bytes that old objects took after their last complete collection; 0 before the first one and where none is told} */
     long usedAfterCollection();
 
+    /** {@return how often young objects alone were collected since the start} */
+    long youngCollections();
+
     /** Collects the whole heap now, and returns when that is done. */
     void collect();
 
@@ -35,11 +40,19 @@ interface ProgramHeap {
         boolean stops = old.stream()
                 .anyMatch(pool ->
                         pool.getName().equals("Tenured Gen") || pool.getName().equals("PS Old Gen"));
-        return new OfPools(old, stops);
+        List<GarbageCollectorMXBean> young = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .filter(collector ->
+                        Arrays.stream(collector.getMemoryPoolNames()).allMatch(ProgramHeap::isYoung))
+                .toList();
+        return new OfPools(old, young, stops);
     }
 
     private static boolean isYoung(MemoryPoolMXBean pool) {
-        String name = pool.getName().toLowerCase(Locale.ROOT);
+        return isYoung(pool.getName());
+    }
+
+    private static boolean isYoung(String pool) {
+        String name = pool.toLowerCase(Locale.ROOT);
         return name.contains("eden") || name.contains("survivor") || name.contains("young");
     }
 
@@ -47,9 +60,11 @@ interface ProgramHeap {
      * A heap as Java's own beans show it.
      *
      * @param old the pools of old objects
-     * @param stopsForAll whether the collector stops all threads to collect them
+     * @param young collectors that collect young objects alone
+     * @param stopsForAll whether the collector stops all threads to collect the old ones
      */
-    record OfPools(List<MemoryPoolMXBean> old, boolean stopsForAll) implements ProgramHeap {
+    record OfPools(List<MemoryPoolMXBean> old, List<GarbageCollectorMXBean> young, boolean stopsForAll)
+            implements ProgramHeap {
 
         @Override
         public long used() {
@@ -64,6 +79,13 @@ interface ProgramHeap {
                 used += after == null ? 0 : after.getUsed();
             }
             return used;
+        }
+
+        @Override
+        public long youngCollections() {
+            return young.stream()
+                    .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+                    .sum();
         }
 
         @Override

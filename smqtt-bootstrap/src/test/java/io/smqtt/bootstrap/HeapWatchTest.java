@@ -103,6 +103,25 @@ class HeapWatchTest {
     }
 
     @Test
+    void moreMayPileUpWhileYoungObjectsAreCollected() {
+        FakeHeap heap = new FakeHeap(true);
+        heap.after = 30 * MEBIBYTE;
+        HeapWatch watch = watch(heap);
+
+        heap.young++;
+        heap.used = 188 * MEBIBYTE;
+        watch.look(1);
+        assertThat(heap.collections).as("while busy").isZero();
+        heap.young++;
+        heap.used = 189 * MEBIBYTE;
+        watch.look(2);
+        assertThat(heap.collections).as("with too much").isEqualTo(1);
+        heap.used = 125 * MEBIBYTE;
+        watch.look(3);
+        assertThat(heap.collections).as("in a quiet second").isEqualTo(2);
+    }
+
+    @Test
     void pausesAreNotAddedWhereTheyAreLong() {
         FakeHeap heap = new FakeHeap(true);
         heap.after = HeapWatch.LIMIT_BYTES;
@@ -190,9 +209,11 @@ class HeapWatchTest {
     void theHeapOfThisProcessIsSeen() {
         ProgramHeap heap = ProgramHeap.ofProcess();
 
+        long young = heap.youngCollections();
         heap.collect();
 
         assertThat(heap.used()).isPositive();
+        assertThat(young).isNotNegative();
     }
 
     private HeapRecord record() {
@@ -212,6 +233,7 @@ class HeapWatchTest {
         private final boolean stopsForAll;
         private long used;
         private long after;
+        private long young;
         private int collections;
 
         FakeHeap(boolean stopsForAll) {
@@ -231,6 +253,11 @@ class HeapWatchTest {
         @Override
         public long usedAfterCollection() {
             return after;
+        }
+
+        @Override
+        public long youngCollections() {
+            return young;
         }
 
         @Override
