@@ -38,7 +38,7 @@ class ForwardingTest {
                 usual.flushInterval(),
                 usual.digestInterval(),
                 usual.pullPatience(),
-                usual.routeTtl(),
+                Duration.ofMinutes(1),
                 usual.retransmit(),
                 usual.frameBytes(),
                 usual.rowsPerFrame(),
