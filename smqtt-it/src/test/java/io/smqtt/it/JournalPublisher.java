@@ -14,6 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 final class JournalPublisher extends JournalClient {
 
     private static final int PACKET_IDS = 65_535;
+    private static final int QUOTA_EXCEEDED = 0x97;
+    private static final Duration REFUSED = Duration.ofMillis(50);
 
     private final String topic;
     private final int qos;
@@ -22,6 +24,7 @@ final class JournalPublisher extends JournalClient {
     private volatile int acknowledged;
     private int next;
     private volatile int end = Integer.MAX_VALUE;
+    private int window = WINDOW;
 
     private long firstNanos;
 
@@ -36,6 +39,12 @@ final class JournalPublisher extends JournalClient {
         this.topic = topic;
         this.qos = qos;
         this.paceNanos = pace.toNanos();
+    }
+
+    /** Sends a message again that the broker has no room for, before any other one, so that the order stays. Before the start. */
+    JournalPublisher oneByOne() {
+        window = 1;
+        return this;
     }
 
     /** The topic that it publishes to. */
@@ -73,7 +82,7 @@ final class JournalPublisher extends JournalClient {
             }
         }
         while (!isDone()) {
-            while (open.size() < WINDOW && next < end && nanosUntilNext() <= 0) {
+            while (open.size() < window && next < end && nanosUntilNext() <= 0) {
                 open.put(next, false);
                 client.send(packet(next++));
             }
@@ -98,6 +107,11 @@ final class JournalPublisher extends JournalClient {
 
     private void take(RawClient client, ReceivedPacket answer) {
         int number = number(answer.packetId());
+        if (window == 1 && answer.reasonCode() == QUOTA_EXCEEDED) {
+            LockSupport.parkNanos(REFUSED.toNanos());
+            client.send(packet(number));
+            return;
+        }
         boolean known = answer.type() != MqttMessageType.PUBCOMP || answer.reasonCode() != 0x92; // forgotten already
         if (answer.reasonCode() >= 0x80 && known) {
             throw new AssertionError("refused: " + answer);

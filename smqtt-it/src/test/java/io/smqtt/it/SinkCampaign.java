@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -54,6 +56,11 @@ final class SinkCampaign implements AutoCloseable {
 
     /** Starts the broker, by a command that starts it again after each kill. */
     SinkCampaign(Supplier<BrokerProcess> start, Server server) {
+        this(start, server, publisher -> publisher);
+    }
+
+    /** The same with publishers that are prepared for it. */
+    SinkCampaign(Supplier<BrokerProcess> start, Server server, UnaryOperator<JournalPublisher> publisher) {
         this.start = start;
         this.server = server;
         this.broker = start.get();
@@ -63,6 +70,7 @@ final class SinkCampaign implements AutoCloseable {
                         1,
                         where,
                         Duration.ofNanos(Duration.ofSeconds(1).toNanos() * TOPICS / RATE)))
+                .map(publisher)
                 .toList();
     }
 
@@ -99,6 +107,21 @@ final class SinkCampaign implements AutoCloseable {
                         max-delay: 500ms
                         timeout: 5s
                 """.formatted(statement, INFLIGHT) + action.indent(8));
+    }
+
+    /** The numbers in files of rows such as <code>{"topic":"in/7","n":"3"}</code>, by topic; lines that are not complete are left out. */
+    static Map<String, List<Integer>> numbers(Path... files) throws IOException {
+        Map<String, List<Integer>> numbers = new TreeMap<>();
+        for (Path file : files) {
+            for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+                String[] parts = line.split("\"", -1);
+                if (parts.length == 9) {
+                    numbers.computeIfAbsent(parts[3], topic -> new ArrayList<>())
+                            .add(Integer.valueOf(parts[7]));
+                }
+            }
+        }
+        return numbers;
     }
 
     /** Waits for one dead letter, with some parts in its line. */
