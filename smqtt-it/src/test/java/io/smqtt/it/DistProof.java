@@ -87,6 +87,7 @@ class DistProof {
                             "sink rabbitmq",
                             "sink redis",
                             "source kafka",
+                            "source rabbitmq",
                             "source redis");
         }
     }
