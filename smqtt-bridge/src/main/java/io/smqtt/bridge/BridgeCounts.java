@@ -35,9 +35,15 @@ final class BridgeCounts {
 
     /** Notes a PUBLISH above QoS 0 of our session that is not passed on over this connection: our session sends it again. */
     void withheld(ByteBuf packet) {
-        if (!Packets.isRepeated(packet)) {
-            withheld.add(Packets.packetId(packet));
+        if (!Packets.isRepeated(packet)
+                && !withheld.add(Packets.packetId(packet))) { // another message had its identifier
+            notSent(DropCause.GIVEN_UP);
         }
+    }
+
+    /** A message above QoS 0 of our session is counted as one that is not sent: it may have been withheld before. */
+    void decided(int packetId) {
+        withheld.remove(packetId);
     }
 
     /** Whether a PUBLISH above QoS 0 of our session is the first one of its message that is passed on, although it may have the mark of a repetition. */

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 @OnEventLoop
 final class BridgeHandler extends ChannelDuplexHandler {
 
+    private static final long LEAST_QUIET_MILLIS = 1_000;
     private static final Logger LOG = LoggerFactory.getLogger(BridgeHandler.class);
     private static final int FOREVER = -1;
 
@@ -232,7 +233,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         switch (type) {
             case Packets.PUBLISH -> {
                 if (drain != null) {
-                    drain.arrived();
+                    drain.arrived(Packets.qos(packet));
                 }
                 between.arrived(context, packet, passed);
             }
@@ -271,9 +272,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
-    /** No more messages come from the session that is to be begun anew. */
-    private void drained(ChannelHandlerContext context) {
-        bridge.remoteSession().beginAnew(address.text());
+    /** No more messages come from the session that is to be begun anew, or they still do: then it is kept. */
+    private void drained(ChannelHandlerContext context, boolean empty) {
+        bridge.remoteSession().drained(address.text(), empty);
         endForAnother(context);
     }
 
@@ -303,7 +304,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (answer.sessionPresent() && plan == RemoteSession.Plan.DRAIN) {
-            drain = new SessionDrain(config.maxDelay().toMillis(), () -> drained(context));
+            drain = new SessionDrain(
+                    Math.max(LEAST_QUIET_MILLIS, config.maxDelay().toMillis()),
+                    () -> reads,
+                    empty -> drained(context, empty));
         } else if (!answer.sessionPresent()) {
             bridge.remoteSession().begunAnew(address.text());
         }
@@ -396,6 +400,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 }
             }
             case Packets.PUBACK, Packets.PUBREC, Packets.PUBREL, Packets.PUBCOMP -> {
+                if (drain != null && Packets.isAnswerToPublish(packet)) {
+                    drain.answered();
+                }
                 if (between != null) {
                     between.acknowledging(packet, passed, answers);
                 }

@@ -110,6 +110,9 @@ final class Crossing implements PacedOutput.Passage {
     @Override
     public void drop(ByteBuf packet, DropCause cause) {
         counts.notSent(cause);
+        if (Packets.qos(packet) > 0) {
+            counts.decided(Packets.packetId(packet));
+        }
         bridge.log().dropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
     }
 

@@ -98,6 +98,12 @@ final class Packets {
         packets.setByte(at, packets.getByte(at) & ~8);
     }
 
+    /** Whether a packet answers a PUBLISH: PUBACK or PUBREC. */
+    static boolean isAnswerToPublish(ByteBuf packet) {
+        int type = type(packet);
+        return type == PUBACK || type == PUBREC;
+    }
+
     static boolean isRetainedQos0(ByteBuf publish) {
         return (publish.getByte(publish.readerIndex()) & 0x0f) == 1;
     }

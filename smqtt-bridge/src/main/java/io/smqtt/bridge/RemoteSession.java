@@ -102,7 +102,25 @@ final class RemoteSession {
                 comesIn ? "the session is begun anew when no more messages come from it" : "the session is begun anew");
     }
 
-    /** The next connection to an address begins a new session: the present one is of no use, or is empty. */
+    /**
+     * A connection has waited for the messages of the session.
+     *
+     * @param empty whether no more came: then the next connection begins a new session, else the present one is resumed, as it may have messages
+     */
+    synchronized void drained(String address, boolean empty) {
+        planned = address;
+        plan = empty ? Plan.BEGIN_ANEW : Plan.RESUME;
+        if (!empty) {
+            inVain = 0;
+            spent = false;
+            LOG.warn(
+                    "bridge {}: messages still come from the session at {}, or wait for this broker; it is kept",
+                    bridge,
+                    address);
+        }
+    }
+
+    /** The next connection to an address begins a new session: the present one is of no use. */
     synchronized void beginAnew(String address) {
         planned = address;
         plan = Plan.BEGIN_ANEW;

@@ -5,11 +5,12 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Waits until no message has come for a while from a session at the other broker that is to be begun anew, but not for longer than {@value #LONGEST}
- * times that while. Of one connection.
+ * times that while. Silence counts only while our broker reads and has answered all that came. Of one connection.
  */
 @OnEventLoop
 final class SessionDrain {
@@ -18,19 +19,34 @@ final class SessionDrain {
     static final int LONGEST = 10;
 
     private final long quietNanos;
-    private final Runnable done;
+    private final BooleanSupplier reads;
+    private final End done;
     private long beganNanos;
     private long lastNanos;
+    private int unanswered;
     private @Nullable Future<?> timer;
+
+    /** Learns on the event loop how the drain has ended. */
+    interface End {
+
+        /**
+         * Called once.
+         *
+         * @param empty whether no more messages came; if not, the session still has some, or perhaps has
+         */
+        void drained(boolean empty);
+    }
 
     /**
      * Creates a drain that has not begun.
      *
-     * @param quietMillis the time without a message
-     * @param done runs once on the event loop when it is over
+     * @param quietMillis the time without a message, longer than an answer of the other broker takes
+     * @param reads whether our broker wants more bytes of the other one
+     * @param done learns the end
      */
-    SessionDrain(long quietMillis, Runnable done) {
+    SessionDrain(long quietMillis, BooleanSupplier reads, End done) {
         this.quietNanos = TimeUnit.MILLISECONDS.toNanos(quietMillis);
+        this.reads = reads;
         this.done = done;
     }
 
@@ -41,17 +57,30 @@ final class SessionDrain {
         look(loop);
     }
 
-    /** A packet of a message has come. */
-    void arrived() {
+    /** A message has come. */
+    void arrived(int qos) {
         lastNanos = System.nanoTime();
+        if (qos > 0) {
+            unanswered++;
+        }
+    }
+
+    /** Our broker has answered a message, which is stored here: the other one may send the next. */
+    void answered() {
+        lastNanos = System.nanoTime();
+        unanswered = Math.max(0, unanswered - 1);
     }
 
     private void look(EventExecutor loop) {
         long now = System.nanoTime();
-        long left = Math.min(lastNanos + quietNanos, beganNanos + LONGEST * quietNanos) - now;
+        if (unanswered > 0 || !reads.getAsBoolean()) {
+            lastNanos = now;
+        }
+        long silence = lastNanos + quietNanos - now;
+        long left = Math.min(silence, beganNanos + LONGEST * quietNanos - now);
         if (left <= 0) {
             timer = null;
-            done.run();
+            done.drained(silence <= 0);
         } else {
             timer = loop.schedule(() -> look(loop), left, TimeUnit.NANOSECONDS);
         }

@@ -51,8 +51,17 @@ class RemoteSessionTest {
     void aSessionThatMessagesMayWaitInIsEmptiedFirst() {
         refuse(in, 3);
         assertThat(in.plan(ONE)).isEqualTo(Plan.DRAIN);
-        in.beginAnew(ONE);
+        in.drained(ONE, true);
         assertThat(in.plan(ONE)).isEqualTo(Plan.BEGIN_ANEW);
+    }
+
+    @Test
+    void aSessionFromWhichMessagesStillComeIsKept() {
+        refuse(in, 3);
+        in.drained(ONE, false);
+        assertThat(in.plan(ONE)).isEqualTo(Plan.RESUME);
+        refuse(in, 3);
+        assertThat(in.plan(ONE)).as("tried again").isEqualTo(Plan.DRAIN);
     }
 
     /** If a new session does not help, the session is not the cause. */
