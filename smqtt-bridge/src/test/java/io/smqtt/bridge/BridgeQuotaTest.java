@@ -226,7 +226,7 @@ class BridgeQuotaTest {
                 RawClient here = local.client("here")) {
             RawClient bridge = remote.accept(PropertyBytes.none());
             PublishBytes brief = PublishBytes.to("out/a").payload("brief").qos(2);
-            brief.properties().messageExpiry(1);
+            brief.properties().messageExpiry(3);
             here.publish(brief);
             refuse(bridge, RemoteStub.nextPublish(bridge));
             log.awaitLine("and others wait");

@@ -220,7 +220,7 @@ class RabbitmqSourceTest {
     void failureOfTheBrokerEndsTheRunAndTheMessageComesAgain() throws Exception {
         output.answer =
                 payload -> payload.equals("1") ? Mono.error(new IllegalStateException("disk full")) : Mono.just(true);
-        publish("0", "1", "2");
+        publish("0", "1");
         run();
         await().atMost(PATIENCE).until(() -> failure.get() != null);
         assertThat(failure.get()).hasMessage("disk full");

@@ -48,7 +48,7 @@ final class BridgeMeters {
                 BridgeStatus::resent);
         counter(
                 "smqtt.bridge.dropped",
-                "messages for the other broker that were dropped, also counted in smqtt.messages.dropped",
+                "messages for the other broker that were dropped; those of its queue also count in smqtt.messages.dropped",
                 name,
                 BridgeStatus::dropped);
         counter(

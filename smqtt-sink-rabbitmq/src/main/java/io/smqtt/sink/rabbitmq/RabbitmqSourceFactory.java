@@ -34,7 +34,7 @@ public final class RabbitmqSourceFactory implements SourceFactory {
                                 MESSAGE_BYTES,
                                 "16MiB",
                                 "1KiB",
-                                "512MiB",
+                                "255MiB",
                                 "maximum size of a body; larger messages are rejected")));
         return settings;
     }
