@@ -3,6 +3,7 @@ package io.smqtt.bridge;
 
 import io.smqtt.BrokerModule;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RetainedMessages;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import java.util.EnumMap;
@@ -19,6 +20,9 @@ final class SimulatedNodes {
     private final List<String> names;
     private final Set<String> away = ConcurrentHashMap.newKeySet();
     private final Map<String, BrokerModule.Core> running = new ConcurrentHashMap<>();
+
+    /** Whether this thread stores a message of another node. */
+    private final ThreadLocal<Boolean> receives = ThreadLocal.withInitial(() -> false);
 
     SimulatedNodes(String... names) {
         this.names = List.of(names);
@@ -54,11 +58,20 @@ final class SimulatedNodes {
                 Map.of());
     }
 
+    /** Called under the lock of the messages of a node, so those of the others are changed by a thread of theirs. */
     private void share(ApplicationMessage message) {
+        if (receives.get()) {
+            return;
+        }
         for (BrokerModule.Core node : running.values()) {
-            if (node.router().retained().get(message.topic()) != message) {
-                node.router().retained().store(message);
-            }
+            RetainedMessages messages = node.router().retained();
+            node.router().loops().get(0).executor().execute(() -> {
+                if (messages.get(message.topic()) != message) {
+                    receives.set(true);
+                    messages.store(message);
+                    receives.set(false);
+                }
+            });
         }
     }
 
