@@ -476,7 +476,7 @@ final class Bridge {
         }
     }
 
-    /** What the next connection does with the session at the other broker. */
+    /** The plan of the next connection for the session at the other broker. */
     RemoteSession remoteSession() {
         return remoteSession;
     }

@@ -24,7 +24,7 @@ final class RemoteSession {
     private int inVain;
     private boolean spent;
 
-    /** What a connection does with the session. */
+    /** The use that a connection makes of the session. */
     enum Plan {
         /** Resumes it, if the configuration does not say otherwise. */
         RESUME,

@@ -39,7 +39,7 @@ public interface SourceOutput {
     void rejected(String reason);
 
     /**
-     * Reports to operators that the external system cannot be reached, while the run goes on.
+     * Reports to operators that the external system cannot be reached. The run continues.
      *
      * @param reason a sentence for operators, without secrets
      */

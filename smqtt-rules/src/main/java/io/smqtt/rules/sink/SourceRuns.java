@@ -5,6 +5,8 @@ import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
@@ -86,13 +88,21 @@ public final class SourceRuns implements AutoCloseable {
             closed = true;
         }
         present.forEach(Running::end);
-        ended().timeout(patience, Mono.empty()).block();
+        long endNanos = System.nanoTime() + patience.toNanos();
+        try {
+            for (Running each : present) {
+                each.left.await(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** A run with its thread. */
     private final class Running implements Runnable {
 
         final Sinks.Empty<Void> over = Sinks.empty();
+        final CountDownLatch left = new CountDownLatch(1);
         private final Run run;
         private final MonoSink<Void> outcome;
         private final AtomicBoolean isEnded = new AtomicBoolean();
@@ -119,6 +129,7 @@ public final class SourceRuns implements AutoCloseable {
                 error = e;
             }
             present.remove(this);
+            left.countDown();
             over.tryEmitEmpty();
             if (error == null || isEnded.get()) {
                 outcome.success();
