@@ -27,6 +27,9 @@ final class HeapWatch {
     /** The same while young objects are collected: a complete collection then stops clients that wait already. */
     private static final long BUSY_GARBAGE_BYTES = 2 * GARBAGE_BYTES;
 
+    /** Without a collection for so long it is quiet. Clients that try again do so every few seconds. */
+    private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
+
     private static final long MEBIBYTE = 1 << 20;
 
     /** The least that is in use for so long counts: what is garbage in between does not. */
@@ -46,6 +49,7 @@ final class HeapWatch {
     private long mostBefore;
     private long writtenMebibytes;
     private long collectionsSeen;
+    private long busyAt;
     private boolean hasSpan;
     private boolean warned;
     private boolean unwritable;
@@ -64,13 +68,14 @@ final class HeapWatch {
         this.log = log;
         this.spanBegan = nowNanos;
         this.periodBegan = nowNanos;
+        this.busyAt = nowNanos;
         this.writtenMebibytes = recorded();
         this.mostBefore = writtenMebibytes * MEBIBYTE;
     }
 
     /** Looks at the heap. */
     void look(long nowNanos) {
-        collectGarbage();
+        collectGarbage(nowNanos);
         long live = live();
         leastOfSpan = Math.min(leastOfSpan, live);
         if (nowNanos - spanBegan >= SPAN_NANOS) {
@@ -105,15 +110,17 @@ final class HeapWatch {
         return heap.stopsForAll() ? heap.usedAfterCollection() : heap.used();
     }
 
-    private void collectGarbage() {
+    private void collectGarbage(long nowNanos) {
         if (!heap.stopsForAll()) {
             return;
         }
         long collections = heap.youngCollections();
-        boolean isBusy = collections != collectionsSeen;
-        collectionsSeen = collections;
+        if (collections != collectionsSeen) {
+            collectionsSeen = collections;
+            busyAt = nowNanos;
+        }
         long after = heap.usedAfterCollection();
-        long room = isBusy ? BUSY_GARBAGE_BYTES : GARBAGE_BYTES;
+        long room = nowNanos - busyAt < QUIET_NANOS ? BUSY_GARBAGE_BYTES : GARBAGE_BYTES;
         if (after < LIMIT_BYTES && heap.used() > 2 * after + room) {
             heap.collect();
         }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HeapWatchTest {
 
     private static final long MEBIBYTE = 1 << 20;
+    private static final long QUIET = Duration.ofSeconds(10).toNanos();
     private static final long SPAN = Duration.ofMinutes(10).toNanos();
     private static final long PERIOD = Duration.ofHours(6).toNanos();
 
@@ -95,10 +96,10 @@ class HeapWatchTest {
         HeapWatch watch = watch(heap);
 
         heap.used = 124 * MEBIBYTE;
-        watch.look(1);
+        watch.look(QUIET);
         assertThat(heap.collections).isZero();
         heap.used = 125 * MEBIBYTE;
-        watch.look(2);
+        watch.look(QUIET + 1);
         assertThat(heap.collections).isEqualTo(1);
     }
 
@@ -117,8 +118,10 @@ class HeapWatchTest {
         watch.look(2);
         assertThat(heap.collections).as("with too much").isEqualTo(1);
         heap.used = 125 * MEBIBYTE;
-        watch.look(3);
-        assertThat(heap.collections).as("in a quiet second").isEqualTo(2);
+        watch.look(1 + QUIET);
+        assertThat(heap.collections).as("a moment later").isEqualTo(1);
+        watch.look(2 + QUIET);
+        assertThat(heap.collections).as("when it is quiet").isEqualTo(2);
     }
 
     @Test
