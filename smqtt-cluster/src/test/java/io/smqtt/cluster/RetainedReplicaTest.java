@@ -137,15 +137,15 @@ class RetainedReplicaTest {
     @Tag("slow")
     @Test
     void whatIsRemovedOrHasExpiredKeepsItsTopicAndVersionOnly() {
-        SimulatedNode a = node("a");
-        SimulatedNode b = node("b");
+        SimulatedNode a = node("a", RareDigests.settings());
+        SimulatedNode b = node("b", RareDigests.settings());
         simulation.run(WHILE);
         a.retain("removed", "x".repeat(1_000));
         a.retain("expiring", "y".repeat(1_000), Duration.ofSeconds(5));
         simulation.run(WHILE);
         RetainedVersion version = entry(b, "expiring").version();
         a.retain("removed", "");
-        simulation.run(SWEEP);
+        simulation.run(Duration.ofHours(1));
 
         for (SimulatedNode node : List.of(a, b)) {
             assertThat(entry(node, "removed").message()).isNull();
@@ -341,8 +341,8 @@ class RetainedReplicaTest {
     @Tag("slow")
     @Test
     void whatIsRefusedExpiresToo() {
-        SimulatedNode a = node("a");
-        SimulatedNode b = node("b");
+        SimulatedNode a = node("a", RareDigests.settings());
+        SimulatedNode b = node("b", RareDigests.settings());
         b.retainsAtMost(0);
         simulation.run(WHILE);
         a.retain("t", "x", Duration.ofSeconds(10));

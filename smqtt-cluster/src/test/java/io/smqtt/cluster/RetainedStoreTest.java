@@ -228,6 +228,8 @@ class RetainedStoreTest {
 
     @Test
     void removalsLeaveTheStoreWhenTheyAreForgotten() {
+        settings = RareDigests.settings();
+        restartAll();
         a.retain("removed", "old");
         a.retain("removed", "");
         simulation.run(WHILE);
