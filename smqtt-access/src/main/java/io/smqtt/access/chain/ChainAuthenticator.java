@@ -141,7 +141,7 @@ final class ChainAuthenticator implements Authenticator {
             return Mono.just(new Authentication.Accepted(userName, roles, grants));
         }
         BackendRequest request = client.authenticated(userName, grants.attributes());
-        return fetch(sources, request, false)
+        return fetch(sources, request)
                 .map(fetched -> {
                     FetchedRules rules = new FetchedRules(request, own == null ? List.of() : own, fetched);
                     return (Authentication) new Authentication.Accepted(userName, roles, grants.withRules(rules));
@@ -160,18 +160,17 @@ final class ChainAuthenticator implements Authenticator {
     }
 
     /** Fetches the rules of all sources in order. */
-    static Mono<List<AccessRule>> fetch(List<Member> sources, BackendRequest request, boolean again) {
+    private static Mono<List<MemberRules>> fetch(List<Member> sources, BackendRequest request) {
         return Flux.fromIterable(sources)
                 .concatMap(member -> {
-                    Mono<List<AccessRule>> rules = again ? member.rulesAgain(request) : member.rules(request);
-                    return member.goesOnAfterFailure()
-                            ? rules.onErrorReturn(error -> !(error instanceof ClientRefusedException), List.of())
-                            : rules;
+                    Mono<List<AccessRule>> rules = member.rules(request);
+                    return MemberRules.of(
+                            member,
+                            member.goesOnAfterFailure()
+                                    ? rules.onErrorReturn(
+                                            error -> !(error instanceof ClientRefusedException), List.of())
+                                    : rules);
                 })
-                .reduce(new ArrayList<AccessRule>(), (all, more) -> {
-                    all.addAll(more);
-                    return all;
-                })
-                .map(List::copyOf);
+                .collectList();
     }
 }

@@ -27,17 +27,22 @@ final class FetchedRules implements ClientRules {
      *
      * @throws IllegalArgumentException if they cannot be used
      */
-    FetchedRules(BackendRequest request, List<AccessRule> own, List<AccessRule> fetched) {
+    FetchedRules(BackendRequest request, List<AccessRule> own, List<MemberRules> fetched) {
         this.request = request;
         this.own = List.copyOf(own);
         this.content = compile(fetched);
     }
 
-    private record Content(List<AccessRule> fetched, RuleList compiled) {}
+    private record Content(List<MemberRules> fetched, RuleList compiled) {}
 
     /** The client, without its password. */
     BackendRequest request() {
         return request;
+    }
+
+    /** The rules of each backend that is asked about the client, in the order of the chain. */
+    List<MemberRules> fetched() {
+        return content.fetched;
     }
 
     /**
@@ -46,7 +51,7 @@ final class FetchedRules implements ClientRules {
      * @return false if they are the same
      * @throws IllegalArgumentException if they cannot be used; the former ones stay in force
      */
-    boolean replaceFetched(List<AccessRule> fetched) {
+    boolean replaceFetched(List<MemberRules> fetched) {
         if (fetched.equals(content.fetched)) {
             return false;
         }
@@ -54,10 +59,10 @@ final class FetchedRules implements ClientRules {
         return true;
     }
 
-    private Content compile(List<AccessRule> fetched) {
+    private Content compile(List<MemberRules> fetched) {
         List<AccessRule> all = new ArrayList<>(own);
-        all.addAll(fetched);
-        return new Content(fetched, AccessRules.compile(all, request));
+        fetched.forEach(each -> all.addAll(each.rules()));
+        return new Content(List.copyOf(fetched), AccessRules.compile(all, request));
     }
 
     @Override

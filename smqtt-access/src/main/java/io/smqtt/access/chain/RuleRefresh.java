@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.chain;
 
-import io.smqtt.access.backend.AccessRule;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.LifecycleObserver;
@@ -16,11 +15,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Fetches the rules of connected clients again when they are older than the cache's time. Rules that cannot be fetched stay in force, and are
- * fetched again some seconds later. A change is in force at once, also for existing subscriptions.
+ * Fetches the rules of connected clients again when they are older than the cache's time, from the backends that had them at the connect. Rules of a
+ * backend that cannot be fetched stay in force, and are fetched again some seconds later. A change is in force at once, also for existing
+ * subscriptions.
  */
 @AnyThread
 final class RuleRefresh implements LifecycleObserver {
@@ -30,19 +32,18 @@ final class RuleRefresh implements LifecycleObserver {
     private static final double JITTER = 0.1;
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final List<Member> members;
+    private final boolean isNeeded;
     private final ChainAuthorizer authorizer;
     private final long ageNanos;
-    private final Map<FetchedRules, Due> connected = new ConcurrentHashMap<>();
+    private final Map<FetchedRules, Long> connected =
+            new ConcurrentHashMap<>(); // with the nanoTime at which they are fetched again
     private @Nullable Disposable task;
 
-    /** When the rules of a client are fetched again. */
-    private record Due(@Nullable String userName, long nanoTime) {}
-
     RuleRefresh(List<Member> members, ChainAuthorizer authorizer) {
-        this.members = members.stream().filter(Member::hasRules).toList();
+        List<Member> sources = members.stream().filter(Member::hasRules).toList();
+        this.isNeeded = !sources.isEmpty();
         this.authorizer = authorizer;
-        ageNanos = this.members.stream()
+        ageNanos = sources.stream()
                 .map(member -> member.config().cacheTtl())
                 .filter(age -> !age.isZero())
                 .min(Duration::compareTo)
@@ -51,7 +52,7 @@ final class RuleRefresh implements LifecycleObserver {
     }
 
     void start() {
-        if (!members.isEmpty()) {
+        if (isNeeded) {
             task = Schedulers.parallel()
                     .schedulePeriodically(this::sweep, INTERVAL_MILLIS, INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -67,7 +68,7 @@ final class RuleRefresh implements LifecycleObserver {
     @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
         if (client.grants().rules() instanceof FetchedRules rules) {
-            connected.put(rules, due(client.userName()));
+            connected.put(rules, due());
         }
     }
 
@@ -89,12 +90,12 @@ final class RuleRefresh implements LifecycleObserver {
     /** Fetches the rules of all clients at the next round. */
     void all() {
         long now = System.nanoTime();
-        connected.replaceAll((rules, due) -> new Due(due.userName, now));
+        connected.replaceAll((rules, due) -> now);
     }
 
-    private Due due(@Nullable String userName) {
+    private long due() {
         double factor = 1 + ThreadLocalRandom.current().nextDouble(-JITTER, JITTER);
-        return new Due(userName, System.nanoTime() + (long) (ageNanos * factor));
+        return System.nanoTime() + (long) (ageNanos * factor);
     }
 
     /** Fetches the rules that are old enough. */
@@ -104,29 +105,32 @@ final class RuleRefresh implements LifecycleObserver {
 
     void sweep(long now) {
         connected.forEach((rules, due) -> {
-            if (now - due.nanoTime >= 0 && connected.replace(rules, due, due(due.userName))) {
-                fetch(rules, due.userName);
+            if (now - due >= 0 && connected.replace(rules, due, due())) {
+                fetch(rules);
             }
         });
     }
 
-    private void fetch(FetchedRules rules, @Nullable String userName) {
-        List<Member> sources =
-                members.stream().filter(member -> member.hasRules(userName)).toList();
-        ChainAuthenticator.fetch(sources, rules.request(), true)
-                .subscribe(fetched -> replace(rules, fetched), error -> {
-                    LOG.debug("the rules of {} stay as they were", rules.request(), error);
-                    retry(rules);
-                });
+    private void fetch(FetchedRules rules) {
+        Flux.fromIterable(rules.fetched())
+                .concatMap(former -> MemberRules.of(
+                                former.source(), former.source().rulesAgain(rules.request()))
+                        .onErrorResume(error -> {
+                            failed(rules, error);
+                            return Mono.just(former); // also with on-failure: next, which must not open what they deny
+                        }))
+                .collectList()
+                .subscribe(fetched -> replace(rules, fetched), error -> failed(rules, error));
     }
 
     /** Fetches rules again soon: they may have changed, and the backend may answer again. */
-    private void retry(FetchedRules rules) {
+    private void failed(FetchedRules rules, Throwable error) {
+        LOG.debug("the rules of {} stay as they were", rules.request(), error);
         long next = System.nanoTime() + Math.min(ageNanos, RETRY_NANOS);
-        connected.computeIfPresent(rules, (known, due) -> new Due(due.userName, next));
+        connected.computeIfPresent(rules, (known, due) -> next);
     }
 
-    private void replace(FetchedRules rules, List<AccessRule> fetched) {
+    private void replace(FetchedRules rules, List<MemberRules> fetched) {
         try {
             if (rules.replaceFetched(fetched)) {
                 authorizer.changed();

@@ -302,8 +302,9 @@ class ChainAuthenticatorTest {
         FetchedRules rules = (FetchedRules) grants.rules();
 
         assertThat(decide(grants, "a")).isEqualTo(AccessDecision.CONTINUE);
-        assertThat(rules.replaceFetched(List.of())).isFalse();
-        assertThat(rules.replaceFetched(List.of(AccessRule.allow(Actions.ALL, "a"))))
+        assertThat(rules.replaceFetched(rules.fetched())).isFalse();
+        List<AccessRule> changed = List.of(AccessRule.allow(Actions.ALL, "a"));
+        assertThat(rules.replaceFetched(List.of(new MemberRules(members.get("b"), changed))))
                 .isTrue();
         assertThat(decide(grants, "a")).isEqualTo(AccessDecision.ALLOW);
     }

@@ -3,6 +3,7 @@ package io.smqtt.access.chain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
@@ -10,6 +11,7 @@ import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.CertificateNames;
 import io.smqtt.access.guard.Guard;
 import io.smqtt.config.AccessBackendConfig;
+import io.smqtt.config.AccessBackendConfig.OnFailure;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -30,10 +33,20 @@ class RuleRefreshTest {
 
     private static final InetSocketAddress ADDRESS = new InetSocketAddress("192.0.2.1", 5);
 
-    private Mono<List<AccessRule>> answer = Mono.just(List.of());
-    private int fetched;
+    private final Scripted first = new Scripted();
+    private final Scripted second = new Scripted();
+    private final Member refusing = member("b", OnFailure.REFUSE, first);
+    private final Member next = member("a", OnFailure.NEXT, second);
+    private final ChainAuthorizer authorizer = new ChainAuthorizer(List.of(next, refusing));
+    private final RuleRefresh refresh = new RuleRefresh(List.of(next, refusing), authorizer);
+    private final ClientIdentity client = client(refusing);
 
-    private final AccessBackend backend = new AccessBackend() {
+    /** A backend whose answers a test gives. */
+    private static final class Scripted implements AccessBackend {
+
+        private Mono<List<AccessRule>> answer = Mono.just(List.of());
+        private int fetched;
+
         @Override
         public Set<Ability> abilities() {
             return Set.of(Ability.RULES);
@@ -47,19 +60,34 @@ class RuleRefreshTest {
 
         @Override
         public void close() {}
-    };
-    private final AccessBackendConfig config = AccessBackendConfig.builder("x").build();
-    private final Member member =
-            new Member("b", config, backend, new Guard("b", config, Ticker.SYSTEM, new LifecycleObserver() {}));
-    private final ChainAuthorizer authorizer = new ChainAuthorizer(List.of(member));
-    private final RuleRefresh refresh = new RuleRefresh(List.of(member), authorizer);
-    private final ClientIdentity client = new ClientIdentity(
-            "c", "ann", ADDRESS, "tcp", ProtocolVersion.MQTT_5, Set.of(), false, Grants.NONE.withRules(rules()));
+    }
 
-    private static FetchedRules rules() {
+    private static Member member(String name, OnFailure onFailure, AccessBackend backend) {
+        AccessBackendConfig config =
+                AccessBackendConfig.builder("x").onFailure(onFailure).build();
+        return new Member(name, config, backend, new Guard(name, config, Ticker.SYSTEM, new LifecycleObserver() {}));
+    }
+
+    /** A client whose rules come from some backends, which have none at the connect. */
+    private static ClientIdentity client(Member... sources) {
         BackendRequest request = new BackendRequest(
                 "c", "ann", null, ADDRESS, "tcp", ProtocolVersion.MQTT_5, CertificateNames.NONE, Map.of());
-        return new FetchedRules(request, List.of(), List.of());
+        List<MemberRules> none = Stream.of(sources)
+                .map(source -> new MemberRules(source, List.of()))
+                .toList();
+        return new ClientIdentity(
+                "c",
+                "ann",
+                ADDRESS,
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                Set.of(),
+                false,
+                Grants.NONE.withRules(new FetchedRules(request, List.of(), none)));
+    }
+
+    private static AccessRule denied(String topic) {
+        return new AccessRule(new RuleList.Rule(false, Actions.ALL, topic));
     }
 
     private void refreshAll() {
@@ -68,16 +96,20 @@ class RuleRefreshTest {
     }
 
     private String mayPublish() {
+        return mayPublish(client, "a");
+    }
+
+    private static String mayPublish(ClientIdentity client, String topic) {
         return client.grants()
                 .rules()
-                .decide(client, AccessAction.PUBLISH, "a", QoS.AT_MOST_ONCE, false)
+                .decide(client, AccessAction.PUBLISH, topic, QoS.AT_MOST_ONCE, false)
                 .toString();
     }
 
     @Test
     void changedRulesOfAConnectedClientAreInForceAndCachedDecisionsEnd() {
         refresh.clientConnected(client, false);
-        answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
 
         refreshAll();
 
@@ -91,7 +123,7 @@ class RuleRefreshTest {
 
         refreshAll();
 
-        assertThat(fetched).isEqualTo(1);
+        assertThat(first.fetched).isEqualTo(1);
         assertThat(authorizer.generation()).isZero();
     }
 
@@ -101,21 +133,21 @@ class RuleRefreshTest {
 
         refresh.sweep();
 
-        assertThat(fetched).isZero();
+        assertThat(first.fetched).isZero();
     }
 
     @Test
     void rulesThatCannotBeFetchedOrUsedStayAsTheyWere() {
         refresh.clientConnected(client, false);
-        answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
         refreshAll();
 
-        answer = Mono.error(new IllegalStateException("down"));
+        first.answer = Mono.error(new IllegalStateException("down"));
         refreshAll();
-        answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a/#/b")));
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a/#/b")));
         refreshAll();
 
-        assertThat(fetched).isEqualTo(3);
+        assertThat(first.fetched).isEqualTo(3);
         assertThat(mayPublish()).isEqualTo("ALLOW");
         assertThat(authorizer.generation()).isEqualTo(1);
     }
@@ -123,29 +155,62 @@ class RuleRefreshTest {
     @Test
     void rulesThatCannotBeFetchedAreFetchedAgainSoon() {
         refresh.clientConnected(client, false);
-        answer = Mono.error(new IllegalStateException("away"));
+        first.answer = Mono.error(new IllegalStateException("away"));
         refreshAll();
-        answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
 
         refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
 
-        assertThat(fetched).isEqualTo(2);
+        assertThat(first.fetched).isEqualTo(2);
         assertThat(mayPublish()).isEqualTo("ALLOW");
+    }
+
+    @Test
+    void rulesOfABackendThatFailsStayAlsoIfTheNextOneIsAskedInstead() {
+        ClientIdentity both = client(refusing, next);
+        refresh.clientConnected(both, false);
+        second.answer = Mono.just(List.of(denied("a")));
+        refreshAll();
+        assertThat(mayPublish(both, "a")).isEqualTo("DENY");
+
+        second.answer = Mono.error(new IllegalStateException("down"));
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "b")));
+        refreshAll();
+        assertThat(mayPublish(both, "a")).isEqualTo("DENY");
+        assertThat(mayPublish(both, "b")).isEqualTo("ALLOW");
+
+        second.answer = Mono.just(List.of());
+        refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
+        assertThat(mayPublish(both, "a")).isEqualTo("CONTINUE");
+    }
+
+    @Test
+    void rulesKeepTheOrderAndTheBackendsOfTheConnect() {
+        ClientIdentity both = client(refusing, next);
+        refresh.clientConnected(both, false);
+        refresh.clientConnected(client, false);
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+        second.answer = Mono.just(List.of(denied("#")));
+
+        refreshAll();
+
+        assertThat(mayPublish(both, "a")).isEqualTo("ALLOW");
+        assertThat(mayPublish(both, "b")).isEqualTo("DENY");
+        assertThat(mayPublish(client, "b")).isEqualTo("CONTINUE");
     }
 
     @Test
     void theRulesOfAClientThatHasAuthenticatedAgainReplaceThoseOfBefore() {
         refresh.clientConnected(client, false);
-        ClientIdentity again = new ClientIdentity(
-                "c", "ann", ADDRESS, "tcp", ProtocolVersion.MQTT_5, Set.of(), false, Grants.NONE.withRules(rules()));
+        ClientIdentity again = client(refusing);
         refresh.clientReauthenticated(client, again);
 
         refreshAll();
-        assertThat(fetched).isEqualTo(1);
+        assertThat(first.fetched).isEqualTo(1);
 
         refresh.clientDisconnected(again, ReasonCode.SUCCESS);
         refreshAll();
-        assertThat(fetched).isEqualTo(1);
+        assertThat(first.fetched).isEqualTo(1);
     }
 
     @Test
@@ -155,6 +220,6 @@ class RuleRefreshTest {
 
         refreshAll();
 
-        assertThat(fetched).isZero();
+        assertThat(first.fetched).isZero();
     }
 }
