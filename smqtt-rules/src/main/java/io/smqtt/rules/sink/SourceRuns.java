@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -31,7 +32,7 @@ public final class SourceRuns implements AutoCloseable {
         void end();
     }
 
-    private final String threadName;
+    private final ThreadFactory threads;
     private final Duration patience;
     private final Set<Running> present = ConcurrentHashMap.newKeySet();
     private boolean closed; // guarded by this
@@ -43,7 +44,18 @@ public final class SourceRuns implements AutoCloseable {
      * @param patience how long {@link #close} waits for the threads at most
      */
     public SourceRuns(String threadName, Duration patience) {
-        this.threadName = threadName;
+        this(
+                run -> {
+                    Thread thread = new Thread(run, threadName);
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                patience);
+    }
+
+    /** The same with some threads. */
+    SourceRuns(ThreadFactory threads, Duration patience) {
+        this.threads = threads;
         this.patience = patience;
     }
 
@@ -51,7 +63,8 @@ public final class SourceRuns implements AutoCloseable {
      * Begins a run with each subscription.
      *
      * @param runs makes it; must not block
-     * @return completes or fails as {@link Run#read} does; fails at once after {@link #close}. Cancelling ends the run
+     * @return completes or fails as {@link Run#read} does; fails at once after {@link #close}, and if there can be no thread. Cancelling ends the
+     *     run
      */
     public Mono<Void> run(Supplier<Run> runs) {
         return Mono.create(outcome -> {
@@ -61,9 +74,11 @@ public final class SourceRuns implements AutoCloseable {
                 return;
             }
             outcome.onCancel(begun::end);
-            Thread thread = new Thread(begun, threadName);
-            thread.setDaemon(true);
-            thread.start();
+            try {
+                threads.newThread(begun).start();
+            } catch (Exception | Error e) { // such as no memory for a thread
+                begun.withoutThread(e);
+            }
         });
     }
 
@@ -118,6 +133,19 @@ public final class SourceRuns implements AutoCloseable {
             }
         }
 
+        /** Ends it before it has begun. */
+        void withoutThread(Throwable error) {
+            end();
+            leave();
+            outcome.error(new SinkException("no thread can be started: " + error.getMessage(), true));
+        }
+
+        private void leave() {
+            present.remove(this);
+            left.countDown();
+            over.tryEmitEmpty();
+        }
+
         @Override
         public void run() {
             Throwable error = null;
@@ -128,9 +156,7 @@ public final class SourceRuns implements AutoCloseable {
             } catch (Exception | Error e) { // such as a class that is missing
                 error = e;
             }
-            present.remove(this);
-            left.countDown();
-            over.tryEmitEmpty();
+            leave();
             if (error == null || isEnded.get()) {
                 outcome.success();
             } else {

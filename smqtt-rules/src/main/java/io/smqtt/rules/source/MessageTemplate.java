@@ -2,6 +2,7 @@
 package io.smqtt.rules.source;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SourceConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 /** Makes messages of what arrives. Immutable. */
 @AnyThread
 final class MessageTemplate {
+
+    /** The bytes of a PUBLISH beside topic and payload, at most: type and length 5, length of the topic 2, packet identifier 2, properties 1. */
+    private static final int PACKET_BYTES = 10;
 
     private final RowTemplate topic;
     private final boolean ofBroker;
@@ -76,6 +80,20 @@ final class MessageTemplate {
                 .qos(qos)
                 .retain(retain)
                 .build();
+    }
+
+    /**
+     * Requires that a client could have published the message, too.
+     *
+     * @throws IllegalArgumentException if its packet were larger than {@code limits.max-packet-bytes}; the message continues a sentence
+     */
+    static void requireSize(ApplicationMessage message, LimitsConfig limits) {
+        long bytes = PACKET_BYTES
+                + message.topic().utf8().length
+                + (long) message.payload().size();
+        if (bytes > limits.maxPacketBytes()) {
+            throw new IllegalArgumentException("it is larger than limits.max-packet-bytes");
+        }
     }
 
     private static Payload payload(@Nullable Object value) {

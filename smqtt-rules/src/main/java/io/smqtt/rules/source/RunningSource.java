@@ -274,15 +274,18 @@ final class RunningSource {
 
     private Mono<Boolean> publish(Map<String, @Nullable Object> columns) {
         counts.received.increment();
+        BrokerModule.Core running = core;
         ApplicationMessage message;
         try {
             message = template.message(columns);
+            if (running != null) {
+                MessageTemplate.requireSize(message, running.config().limits());
+            }
         } catch (IllegalArgumentException e) {
             counts.refused.increment();
             log("a message is dropped", "a message is dropped: " + e.getMessage());
             return Mono.just(false);
         }
-        BrokerModule.Core running = core;
         counts.inflight.incrementAndGet();
         try {
             Mono<Boolean> stored = running == null

@@ -98,4 +98,22 @@ class SourceRunsTest {
         assertThat(reading.ends).hasValue(1);
         assertThatThrownBy(() -> runs.run(Reading::new).block(PATIENCE)).hasMessage("the source is closed");
     }
+
+    @Test
+    void runWithoutAThreadIsOver() {
+        Reading reading = new Reading();
+        try (SourceRuns none = new SourceRuns(
+                run -> new Thread(run) {
+                    @Override
+                    public synchronized void start() {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                },
+                PATIENCE)) {
+            assertThatThrownBy(() -> none.run(() -> reading).block(PATIENCE))
+                    .hasMessage("no thread can be started: unable to create native thread");
+            assertThat(reading.ends).hasValue(1);
+            none.ended().block(PATIENCE);
+        }
+    }
 }

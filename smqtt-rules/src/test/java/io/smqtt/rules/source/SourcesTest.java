@@ -9,6 +9,7 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SourceConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.rules.sink.SinkException;
@@ -45,6 +46,7 @@ import reactor.core.publisher.Sinks;
 class SourcesTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int MOST = 1_024;
 
     private final Inlet inlet = new Inlet();
     private volatile boolean otherIsThere = true;
@@ -52,10 +54,14 @@ class SourcesTest {
     private SourcesModule module;
 
     @RegisterExtension
-    private final BrokerExtension broker = new BrokerExtension(config -> config.sources(sources()), parts -> {
-        module = SourcesModule.of(BrokerConfig.builder().sources(sources()).build(), Map.of(inlet.type(), inlet));
-        return parts.module(module).module(cluster());
-    });
+    private final BrokerExtension broker = new BrokerExtension(
+            config -> config.sources(sources())
+                    .limits(LimitsConfig.builder().maxPacketBytes(MOST).build()),
+            parts -> {
+                module = SourcesModule.of(
+                        BrokerConfig.builder().sources(sources()).build(), Map.of(inlet.type(), inlet));
+                return parts.module(module).module(cluster());
+            });
 
     private static Map<String, SourceConfig> sources() {
         Map<String, SourceConfig> sources = new LinkedHashMap<>();
@@ -218,6 +224,21 @@ class SourcesTest {
             assertThat(status.refused()).isOne();
             assertThat(status.failed() + status.inflight()).isZero();
             assertThat(status.state()).isEqualTo(SourceStatus.State.RUNNING);
+        }
+    }
+
+    @Test
+    void messagesAreNoLargerThanThoseOfClients() {
+        try (RawClient subscriber = broker.client(ProtocolVersion.MQTT_5, "subscriber")) {
+            subscriber.subscribe("in/#", 1);
+            SourceOutput out = inlet.await("each").out();
+
+            assertThat(out.publish(columns("a", "x".repeat(MOST - 13))).block(PATIENCE))
+                    .isFalse();
+            String largest = "x".repeat(MOST - 14);
+            assertThat(out.publish(columns("a", largest)).block(PATIENCE)).isTrue();
+            subscriber.expectPublish("in/a", largest);
+            assertThat(status("each").refused()).isOne();
         }
     }
 

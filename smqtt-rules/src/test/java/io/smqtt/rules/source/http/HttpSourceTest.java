@@ -450,6 +450,31 @@ class HttpSourceTest {
     }
 
     @Test
+    void whatIsNoHttpIsAnsweredAfterTheRequestsBefore() throws Exception {
+        String request = "POST /in HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer the-token\r\n";
+        String good = request + "Content-Length: 1\r\n\r\nx";
+        String brokenBody = request + "Transfer-Encoding: chunked\r\n\r\nzzz\r\n";
+        Map<String, List<String>> answers = Map.of(
+                "nonsense\r\n\r\n",
+                List.of("HTTP/1.1 204 No Content", "HTTP/1.1 400 Bad Request"),
+                brokenBody,
+                List.of("HTTP/1.1 204 No Content"));
+        for (String after : answers.keySet()) {
+            Sinks.One<Boolean> stored = Sinks.one();
+            output.answer = stored.asMono();
+            output.rejected.clear();
+            try (Socket socket = connect()) {
+                socket.getOutputStream().write((good + after).getBytes(StandardCharsets.US_ASCII));
+                await().atMost(PATIENCE).until(() -> output.rejected.contains("a request that is no HTTP"));
+                stored.tryEmitValue(true);
+                byte[] all = socket.getInputStream().readAllBytes();
+                assertThat(new String(all, StandardCharsets.US_ASCII).lines().filter(line -> line.startsWith("HTTP/")))
+                        .containsExactlyElementsOf(answers.get(after));
+            }
+        }
+    }
+
+    @Test
     void aConnectionWithoutARequestIsClosed() throws Exception {
         instead("port", "0", "timeout", "100ms");
         try (Socket socket = connect()) {
