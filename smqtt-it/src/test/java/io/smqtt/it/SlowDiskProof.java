@@ -94,7 +94,8 @@ class SlowDiskProof {
         assertThat(syncs).isGreaterThan(10);
     }
 
-    private static long residentMib(BrokerProcess broker) throws IOException {
+    /** The resident memory of a broker, in MiB. */
+    static long residentMib(BrokerProcess broker) throws IOException {
         Path status = Path.of("/proc", Long.toString(broker.handle().pid()), "status");
         for (String line : Files.readAllLines(status)) {
             if (line.startsWith("VmRSS:")) {
