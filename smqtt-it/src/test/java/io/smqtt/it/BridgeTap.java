@@ -43,6 +43,8 @@ final class BridgeTap implements AutoCloseable {
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
     private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
+    private final Map<String, Integer> highest = new ConcurrentHashMap<>(); // by connection and topic
+    private final Set<String> disorderly = ConcurrentHashMap.newKeySet();
     private final AtomicInteger begunAgain = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger newSessions = new AtomicInteger();
@@ -75,6 +77,11 @@ final class BridgeTap implements AutoCloseable {
     /** The reason codes of errors in answers and of DISCONNECT of both brokers, and how often each came. */
     Map<String, Integer> reasons() {
         return new TreeMap<>(reasons);
+    }
+
+    /** Whether the messages of a topic were sent in their order: over each connection none behind a later one. */
+    boolean isOrderly(String topic) {
+        return !disorderly.contains(topic);
     }
 
     /** How many messages of QoS 2 were begun once more, not repeated as the same one. */
@@ -114,12 +121,12 @@ final class BridgeTap implements AutoCloseable {
                     pass(
                             outward,
                             inward,
-                            trace.of(number, '<', (header, body) -> passed(header, body, sentHere, sentThere)));
+                            trace.of(number, '<', (header, body) -> passed(number, header, body, sentHere, sentThere)));
                 } finally {
                     trace.end(number, '<');
                 }
             });
-            pass(inward, outward, trace.of(number, '>', (header, body) -> passed(header, body, sentThere, sentHere)));
+            pass(inward, outward, trace.of(number, '>', (header, body) -> passed(number, header, body, sentThere, sentHere)));
         } finally {
             trace.end(number, '>');
         }
@@ -170,16 +177,16 @@ final class BridgeTap implements AutoCloseable {
      * @param own the messages of its direction
      * @param other those of the other one, which it may acknowledge
      */
-    private void passed(int header, ByteBuffer body, Map<Integer, Sent> own, Map<Integer, Sent> other) {
+    private void passed(int connection, int header, ByteBuffer body, Map<Integer, Sent> own, Map<Integer, Sent> other) {
         int type = header >> 4;
         if (type == PUBLISH) {
-            published(header, body, own);
+            published(connection, header, body, own);
         } else {
             answered(type, body, other);
         }
     }
 
-    private void published(int header, ByteBuffer body, Map<Integer, Sent> own) {
+    private void published(int connection, int header, ByteBuffer body, Map<Integer, Sent> own) {
         int qos = header >> 1 & 3;
         if (qos == 0) {
             return;
@@ -198,6 +205,10 @@ final class BridgeTap implements AutoCloseable {
                 .add(number);
         if (qos == 2 && !first && !repeated) {
             begunAgain.incrementAndGet();
+        }
+        Integer before = highest.merge(connection + topic, number, Math::max);
+        if (before > number) {
+            disorderly.add(topic);
         }
         own.put(packetId, new Sent(topic, number));
     }
