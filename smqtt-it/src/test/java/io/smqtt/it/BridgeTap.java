@@ -43,8 +43,7 @@ final class BridgeTap implements AutoCloseable {
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
     private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
-    private final Map<String, Integer> highest = new ConcurrentHashMap<>(); // by connection and topic
-    private final Set<String> disorderly = ConcurrentHashMap.newKeySet();
+    private final Map<String, SendOrder> orders = new ConcurrentHashMap<>(); // by topic
     private final AtomicInteger begunAgain = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger newSessions = new AtomicInteger();
@@ -79,9 +78,13 @@ final class BridgeTap implements AutoCloseable {
         return new TreeMap<>(reasons);
     }
 
-    /** Whether the messages of a topic were sent in their order: over each connection none behind a later one. */
+    /** Whether the messages of a topic were sent in their order: {@link SendOrder}. */
     boolean isOrderly(String topic) {
-        return !disorderly.contains(topic);
+        return order(topic).isKept();
+    }
+
+    private SendOrder order(String topic) {
+        return orders.computeIfAbsent(topic, key -> new SendOrder());
     }
 
     /** How many messages of QoS 2 were begun once more, not repeated as the same one. */
@@ -126,7 +129,10 @@ final class BridgeTap implements AutoCloseable {
                     trace.end(number, '<');
                 }
             });
-            pass(inward, outward, trace.of(number, '>', (header, body) -> passed(number, header, body, sentThere, sentHere)));
+            pass(
+                    inward,
+                    outward,
+                    trace.of(number, '>', (header, body) -> passed(number, header, body, sentThere, sentHere)));
         } finally {
             trace.end(number, '>');
         }
@@ -206,10 +212,7 @@ final class BridgeTap implements AutoCloseable {
         if (qos == 2 && !first && !repeated) {
             begunAgain.incrementAndGet();
         }
-        Integer before = highest.merge(connection + topic, number, Math::max);
-        if (before > number) {
-            disorderly.add(topic);
-        }
+        order(topic).sent(connection, number);
         own.put(packetId, new Sent(topic, number));
     }
 
@@ -230,6 +233,7 @@ final class BridgeTap implements AutoCloseable {
                 acknowledged
                         .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
                         .add(sent.number);
+                order(sent.topic).acknowledged(sent.number);
             }
         } else if (type == DISCONNECT) {
             note("DISCONNECT", body.hasRemaining() ? body.get() & 0xff : 0);
