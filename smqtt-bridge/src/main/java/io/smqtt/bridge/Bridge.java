@@ -23,7 +23,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -60,6 +59,7 @@ final class Bridge {
     private final BridgeCounts counts = new BridgeCounts();
     private final BridgeLog log;
     private final RemoteSession remoteSession;
+    private final Refusals refusals = new Refusals();
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
@@ -69,7 +69,6 @@ final class Bridge {
     private boolean wanted;
     private boolean chosen;
     private boolean running;
-    private final Map<Integer, QuotaRetry.Refusal> refusals = new ConcurrentHashMap<>();
     private int attempts;
     private int failures;
     private int nextAddress;
@@ -226,7 +225,7 @@ final class Bridge {
                 address,
                 since,
                 lastError,
-                contents == null ? 0 : contents.waiting(),
+                (contents == null ? 0 : contents.waiting()) + counts.waiting(),
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
@@ -448,9 +447,27 @@ final class Bridge {
         return session == null ? new int[0] : new SessionContents(session).spareIdentifiers(count);
     }
 
-    /** The first refusals of messages in flight with reason 0x97, by packet identifier. */
-    Map<Integer, QuotaRetry.Refusal> refusals() {
+    /** The messages in flight that were refused with reason 0x97. */
+    Refusals refusals() {
         return refusals;
+    }
+
+    /** Counts messages that have expired after the other broker had refused them for the time being. */
+    void expired(int count) {
+        for (int i = 0; i < count; i++) {
+            counts.refused();
+            log.expired();
+        }
+    }
+
+    /** Counts messages that the session has given up since they were refused or withheld, on its event loop. */
+    @OnEventLoop
+    void countGone() {
+        DeliveryPause session = deliveryPause();
+        if (session != null) {
+            expired(refusals.removeGone(session));
+            counts.removeGone(id -> session.inFlight(id) == null);
+        }
     }
 
     /** The means of pausing the session, while it is connected on the present event loop; else null. */
@@ -537,9 +554,12 @@ final class Bridge {
         attempt(Duration.ofMillis(jittered));
     }
 
-    /** Logs how many messages were dropped from the queue since the last call. */
+    /** Logs how many messages were dropped from the queue since the last call, and counts others that are gone. */
     void logQueueDrops() {
         Session session = core.sessions().find(sessionId());
+        if (session != null) {
+            session.execute(this::countGone);
+        }
         SessionContents contents = session == null ? null : new SessionContents(session);
         log.queueDrops(contents == null ? 0 : contents.dropped(), contents == null ? 0 : contents.waiting());
     }

@@ -5,8 +5,10 @@ import io.netty.buffer.ByteBuf;
 import io.smqtt.thread.AnyThread;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntPredicate;
 
 /** What a bridge has forwarded since the start of the broker. */
 @AnyThread
@@ -22,6 +24,7 @@ final class BridgeCounts {
     /** Packet identifiers of messages that our session has sent, and that were withheld from the other broker until now. */
     private final Set<Integer> withheld = ConcurrentHashMap.newKeySet();
 
+    private final AtomicInteger held = new AtomicInteger();
     private volatile long rttNanos;
 
     /**
@@ -39,6 +42,33 @@ final class BridgeCounts {
                 && !withheld.add(Packets.packetId(packet))) { // another message had its identifier
             notSent(DropCause.GIVEN_UP);
         }
+    }
+
+    /**
+     * Counts the messages that were withheld, and that our session has given up since.
+     *
+     * @param isGone whether no message has a packet identifier
+     */
+    void removeGone(IntPredicate isGone) {
+        for (Integer id : withheld) {
+            if (isGone.test(id) && withheld.remove(id)) {
+                notSent(DropCause.GIVEN_UP);
+            }
+        }
+    }
+
+    /**
+     * Notes messages that the rate holds back, and that were not sent before.
+     *
+     * @param change how many more they are, or less if it is negative
+     */
+    void held(int change) {
+        held.addAndGet(change);
+    }
+
+    /** The messages that our session has sent, and that were not passed on yet: held back by the rate, or withheld until another connection. */
+    int waiting() {
+        return held.get() + withheld.size();
     }
 
     /** A message above QoS 0 of our session is counted as one that is not sent: it may have been withheld before. */

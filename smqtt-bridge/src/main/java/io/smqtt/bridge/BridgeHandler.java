@@ -7,19 +7,16 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.CodecException;
-import io.netty.handler.codec.http.websocketx.WebSocketHandshakeException;
 import io.netty.util.concurrent.Future;
 import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
+import io.smqtt.session.DeliveryPause;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,7 +58,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean abandoned;
     private boolean ended;
     private boolean dismissed; // by a DISCONNECT of the other broker
-    private boolean reads;
+    private boolean reading; // what has come
+    private boolean reads; // more
     private boolean awaitsPing;
     private boolean asked;
     private boolean answered;
@@ -89,8 +87,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         this.plan = plan;
         this.v5 = config.isV5();
         this.stateTopic = stateTopic;
-        this.paced =
-                config.maxRate() > 0 ? new PacedOutput(Math.max(1, config.maxRate() / config.connections())) : null;
+        this.paced = config.maxRate() > 0
+                ? new PacedOutput(Math.max(1, config.maxRate() / config.connections()), bridge.counts())
+                : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
         this.subscriptions = new Subscriptions(bridge, address.text());
     }
@@ -147,6 +146,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         ByteBuf bytes = (ByteBuf) message;
         ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
         incoming.add(bytes);
+        reading = true;
         try {
             boolean more = true;
             while (more && problem == null) {
@@ -154,16 +154,18 @@ final class BridgeHandler extends ChannelDuplexHandler {
             }
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             close(context, "it sends something that is not MQTT, or that no broker may send");
+        } finally {
+            reading = false;
         }
         if (problem == null) {
             incoming.settle(context.alloc());
         } else {
             incoming.clear();
         }
-        if (passed.isReadable() && problem == null) {
-            context.fireChannelRead(passed);
-        } else {
-            passed.release();
+        boolean ends = problem != null;
+        inject(context, passed); // also what has come before the packet that ends the connection
+        if (ends) {
+            context.close();
         }
     }
 
@@ -253,13 +255,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 passed.writeBytes(Packets.PINGREQ);
             }
             case Packets.DISCONNECT_TYPE -> {
-                Packets.body(packet);
-                int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
                 dismissed = problem == null;
-                close(
-                        context,
-                        String.format("it ends the connection with reason 0x%02x", reason)
-                                + (reason == 0x8e ? ": another client uses the same client identifier" : ""));
+                close(context, FailureText.ofDisconnect(Packets.reasonOfDisconnect(packet)));
             }
             default -> throw new IllegalArgumentException("not a packet of a server");
         }
@@ -394,7 +391,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             }
             case Packets.PUBLISH -> {
                 if (between != null && paced != null) {
-                    paced.leaving(context, between, packet, answers);
+                    paced.leaving(context, between, packet);
                 } else if (between != null) {
                     between.leaving(packet, passed, answers);
                 }
@@ -409,8 +406,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             }
             case Packets.DISCONNECT_TYPE -> {
                 writeEnd(passed);
-                Packets.body(packet);
-                int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+                int reason = Packets.reasonOfDisconnect(packet);
                 problem = String.format("this broker has ended it with reason 0x%02x", reason);
             }
             default -> {} // SUBACK and PINGRESP: we have asked for them
@@ -458,9 +454,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         context.writeAndFlush(first);
         up = true;
+        DeliveryPause pause = drain == null ? null : bridge.deliveryPause();
         if (drain != null) {
             drain.begin(context.executor());
         }
+        if (pause != null) {
+            pause.begin();
+        }
+        bridge.countGone();
         startPings(context, limits);
         bridge.connected(address.text());
         ByteBuf ours = context.alloc().buffer();
@@ -535,7 +536,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (problem == null) {
             problem = why;
         }
-        context.close();
+        if (!reading) { // else when what was read before is passed on
+            context.close();
+        }
     }
 
     private void stopTimer() {
@@ -585,11 +588,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        boolean ofPeer = cause instanceof IOException
-                || cause.getCause() instanceof SSLException
-                || cause instanceof WebSocketHandshakeException
-                || cause instanceof CodecException;
-        if (!ofPeer) {
+        if (!FailureText.isOfPeer(cause)) {
             LOG.error("bridge {}: a packet could not be handled", bridge.name(), cause);
         }
         close(context, FailureText.of(cause));

@@ -78,9 +78,9 @@ final class BridgeLog {
     }
 
     /** Logs that a message which the other broker has refused for the time being has expired. */
-    void expired(String other) {
+    void expired() {
         if (lines.allows("bridge " + bridge + " expired")) {
-            LOG.warn("bridge {}: a message expires that {} has refused until now; it is not sent again", bridge, other);
+            LOG.warn("bridge {}: a message expires that was refused until now; it is not sent again", bridge);
         }
     }
 }

@@ -26,6 +26,7 @@ final class Crossing implements PacedOutput.Passage {
     private final @Nullable HopCheck leavingHops;
     private final @Nullable HopCheck arrivingHops;
     private final BridgeCounts counts;
+    private final Refusals refusals;
     private final QuotaRetry quota;
     private boolean taken; // by the other broker
     private boolean released;
@@ -41,10 +42,11 @@ final class Crossing implements PacedOutput.Passage {
         this.address = address;
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
+        this.refusals = bridge.refusals();
         this.quota = new QuotaRetry(
                 bridge.config(),
                 bridge::deliveryPause,
-                bridge.refusals(),
+                refusals,
                 millis -> bridge.log().quota(address, millis),
                 this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
@@ -116,8 +118,8 @@ final class Crossing implements PacedOutput.Passage {
         bridge.log().dropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
     }
 
-    /** A PUBLISH of our session is not passed on because the connection ends, or empties the session there. */
-    void withheld(ByteBuf packet) {
+    @Override
+    public void withheld(ByteBuf packet) {
         if (Packets.qos(packet) == 0) {
             drop(packet, DropCause.CONNECTION_ENDS);
         } else {
@@ -130,17 +132,22 @@ final class Crossing implements PacedOutput.Passage {
         int start = passed.writerIndex();
         DropCause cause = out.pass(packet, passed);
         int qos = Packets.qos(packet);
+        if (cause == null && qos == 0) {
+            counts.sent(true);
+            return;
+        }
         if (cause == null) {
             boolean repeated = Packets.isRepeated(packet);
-            int id = qos == 0 ? 0 : Packets.packetId(packet);
-            boolean first = qos == 0 || counts.isFirst(repeated, id);
+            int id = Packets.packetId(packet);
+            boolean first = counts.isFirst(repeated, id);
             counts.sent(first);
-            if (repeated && (first || quota.repeats(id))) {
+            if (!repeated && !refusals.isEmpty() && refusals.remove(id)) { // another message had its identifier
+                expired();
+            }
+            if (repeated && (refusals.begins(id) || first)) {
                 Packets.asFirst(passed, start);
             }
-            if (lowered.lowers(qos)) {
-                lowered.sent(qos, id, answers);
-            }
+            lowered.sent(qos, id, answers);
             return;
         }
         drop(packet, cause);
@@ -173,8 +180,7 @@ final class Crossing implements PacedOutput.Passage {
     }
 
     private void expired() {
-        counts.refused();
-        bridge.log().expired(address);
+        bridge.expired(1);
     }
 
     /** Whether the other broker refuses all messages again and again. */

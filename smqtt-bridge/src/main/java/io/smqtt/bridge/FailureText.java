@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bridge;
 
+import io.netty.handler.codec.CodecException;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.websocketx.WebSocketClientHandshakeException;
+import io.netty.handler.codec.http.websocketx.WebSocketHandshakeException;
 import io.netty.handler.ssl.NotSslRecordException;
+import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
@@ -13,6 +16,7 @@ import javax.net.ssl.SSLException;
 final class FailureText {
 
     private static final int NO_HTTP = 999;
+    private static final int SESSION_TAKEN_OVER = 0x8e;
 
     private FailureText() {}
 
@@ -34,6 +38,20 @@ final class FailureText {
         }
         String message = cause.getMessage();
         return message == null ? cause.getClass().getSimpleName() : message;
+    }
+
+    /** Whether the network or the other broker is the cause, not this broker. */
+    static boolean isOfPeer(Throwable failure) {
+        return failure instanceof IOException
+                || failure.getCause() instanceof SSLException
+                || failure instanceof WebSocketHandshakeException
+                || failure instanceof CodecException;
+    }
+
+    /** The DISCONNECT of the other broker in words. */
+    static String ofDisconnect(int reason) {
+        return String.format("it ends the connection with reason 0x%02x", reason)
+                + (reason == SESSION_TAKEN_OVER ? ": another client uses the same client identifier" : "");
     }
 
     private static String tls(Throwable failure) {

@@ -19,19 +19,16 @@ final class LoweredQos {
         this.maximum = maximum;
     }
 
-    /** Whether messages of a QoS are sent with a lower one. */
-    boolean lowers(int qos) {
-        return qos > maximum;
-    }
-
     /**
-     * A message was sent with a lower QoS.
+     * A message was sent, with a lower QoS if its own one is above the maximum.
      *
-     * @param qos of our session
+     * @param qos of our session, above 0
      * @param answers takes the answer to our session, if it is due now
      */
     void sent(int qos, int packetId, ByteBuf answers) {
-        if (maximum == 0) {
+        if (qos <= maximum) {
+            awaitingPubAck.clear(packetId); // of a message that was given up
+        } else if (maximum == 0) {
             Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
         } else {
             awaitingPubAck.set(packetId);

@@ -2,18 +2,20 @@
 package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** Passes the PUBLISH packets of our session on at the rate of the bridge. Of one connection. */
+/** Passes the PUBLISH packets of our session on at the rate of the bridge. They count when they are passed on. Of one connection. */
 @OnEventLoop
 final class PacedOutput {
 
     private static final int PACE_MILLIS = 5;
 
     private final Pacer pacer;
+    private final BridgeCounts counts;
+    private @Nullable Passage passage; // of what is held
     private boolean scheduled;
 
     /** Passes PUBLISH packets of our session on. */
@@ -29,38 +31,56 @@ final class PacedOutput {
 
         /** Drops a packet. */
         void drop(ByteBuf packet, DropCause cause);
+
+        /** Does not pass a packet on, because the connection ends, or the session there is emptied. */
+        void withheld(ByteBuf packet);
     }
 
     /**
      * Creates an output.
      *
      * @param perSecond messages in a second, at least 1
+     * @param counts learns what is held
      */
-    PacedOutput(int perSecond) {
+    PacedOutput(int perSecond, BridgeCounts counts) {
         this.pacer = new Pacer(perSecond, System.nanoTime());
+        this.counts = counts;
     }
 
     /** Holds a PUBLISH of our session back until its time has come; of QoS 0 it is dropped if that is too far away. */
-    void leaving(ChannelHandlerContext context, Passage between, ByteBuf packet, ByteBuf answers) {
+    void leaving(ChannelHandlerContext context, Passage between, ByteBuf packet) {
         if (Packets.qos(packet) == 0 && pacer.isFull()) {
             between.drop(packet, DropCause.RATE);
             return;
         }
-        ByteBuf one = context.alloc().buffer(packet.readableBytes() + 64);
-        int before = answers.writerIndex();
-        between.leaving(packet, one, answers);
-        if (one.isReadable()) {
-            int due = answers.writerIndex() - before;
-            pacer.add(one, due == 0 ? Unpooled.EMPTY_BUFFER : answers.copy(before, due));
-            answers.writerIndex(before);
-        } else {
-            one.release();
+        passage = between;
+        int length = packet.readableBytes();
+        pacer.add(context.alloc().buffer(length).writeBytes(packet, packet.readerIndex(), length));
+        note(packet, 1);
+    }
+
+    /** Notes a packet that is held from now on, or no longer. A repetition has been counted before. */
+    private void note(ByteBuf packet, int change) {
+        if (!Packets.isRepeated(packet)) {
+            counts.held(change);
         }
     }
 
     /** Writes the packets whose time has come and the answers to our session, and comes back for the rest. */
     void drainTo(ChannelHandlerContext context, ByteBuf out, ByteBuf answers) {
-        pacer.drainTo(out, answers, System.nanoTime());
+        long now = System.nanoTime();
+        Passage between = passage;
+        ByteBuf packet = between == null ? null : pacer.due(now);
+        while (packet != null && between != null) {
+            int before = out.writerIndex();
+            note(packet, -1);
+            between.leaving(packet, out, answers);
+            packet.release();
+            if (out.writerIndex() > before) { // else it was dropped
+                pacer.left();
+            }
+            packet = pacer.due(now);
+        }
         if (!pacer.isEmpty() && !scheduled) {
             scheduled = true;
             context.executor().schedule(() -> resume(context), PACE_MILLIS, TimeUnit.MILLISECONDS);
@@ -82,8 +102,15 @@ final class PacedOutput {
         }
     }
 
-    /** Discards what is held: our session sends it again. */
+    /** Discards what is held: above QoS 0 our session sends it again. */
     void clear() {
-        pacer.clear();
+        Passage between = passage;
+        ByteBuf packet = pacer.remove();
+        while (packet != null && between != null) {
+            note(packet, -1);
+            between.withheld(packet);
+            packet.release();
+            packet = pacer.remove();
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds PUBLISH packets back, so that no more of them leave in a second than allowed, evenly spread. Above QoS 0 the send window limits
@@ -17,23 +18,10 @@ final class Pacer {
     /** The time for which unused room is kept. */
     private static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Deque<Held> held = new ArrayDeque<>();
+    private final Deque<ByteBuf> held = new ArrayDeque<>();
     private final int perSecond;
     private final long intervalNanos;
     private long nextNanos;
-
-    /**
-     * A packet that waits.
-     *
-     * @param answers what our session gets when the packet has left
-     */
-    private record Held(ByteBuf packet, ByteBuf answers) {
-
-        private void release() {
-            packet.release();
-            answers.release();
-        }
-    }
 
     /**
      * Creates a pacer.
@@ -56,26 +44,30 @@ final class Pacer {
         return held.isEmpty();
     }
 
-    /** Takes a packet and the answers to our session that are due when it has left, with their references. */
-    void add(ByteBuf packet, ByteBuf answers) {
-        held.add(new Held(packet, answers));
+    /** Takes a packet with its reference. */
+    void add(ByteBuf packet) {
+        held.add(packet);
     }
 
-    /** Writes the packets that may leave now, and their answers. */
-    void drainTo(ByteBuf out, ByteBuf answers, long nowNanos) {
+    /**
+     * Gives the next packet if it may leave now, with its reference. Call {@link #left} if it does.
+     *
+     * @return null if none may leave
+     */
+    @Nullable
+    ByteBuf due(long nowNanos) {
         nextNanos = Math.max(nextNanos, nowNanos - LONGEST_BURST_NANOS);
-        while (!held.isEmpty() && nextNanos - nowNanos <= 0) {
-            Held next = held.remove();
-            out.writeBytes(next.packet);
-            answers.writeBytes(next.answers);
-            next.release();
-            nextNanos += intervalNanos;
-        }
+        return nextNanos - nowNanos <= 0 ? held.poll() : null;
     }
 
-    /** Discards what is held: the session sends it again. */
-    void clear() {
-        held.forEach(Held::release);
-        held.clear();
+    /** A packet has left. */
+    void left() {
+        nextNanos += intervalNanos;
+    }
+
+    /** Gives the next packet, which does not leave, with its reference; null if there is none. */
+    @Nullable
+    ByteBuf remove() {
+        return held.poll();
     }
 }

@@ -98,6 +98,12 @@ final class Packets {
         packets.setByte(at, packets.getByte(at) & ~8);
     }
 
+    /** The reason code of a whole DISCONNECT; 0 if it has none. */
+    static int reasonOfDisconnect(ByteBuf packet) {
+        body(packet);
+        return packet.isReadable() ? packet.readUnsignedByte() : 0;
+    }
+
     /** Whether a packet answers a PUBLISH: PUBACK or PUBREC. */
     static boolean isAnswerToPublish(ByteBuf packet) {
         int type = type(packet);

@@ -10,7 +10,6 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
@@ -41,7 +40,7 @@ final class QuotaRetry {
     private final long timeoutNanos;
     private final long minMillis;
     private final long maxMillis;
-    private final Map<Integer, Refusal> refusals;
+    private final Refusals refusals;
 
     /** Packet identifiers of the messages that were refused over this connection and are not taken yet. */
     private final Set<Integer> refused = new LinkedHashSet<>();
@@ -61,25 +60,13 @@ final class QuotaRetry {
     }
 
     /**
-     * The first refusal of a message in flight.
-     *
-     * @param atNanos its time, in nanoseconds of the monotonic clock
-     */
-    record Refusal(ApplicationMessage message, long atNanos) {}
-
-    /**
      * Creates the state of one connection.
      *
-     * @param refusals the first refusals by packet identifier, which outlive connections
+     * @param refusals what was refused, over successive connections
      * @param log takes the milliseconds of a delay that begins
-     * @param gone runs for each refused message that our session gives up: it has expired
+     * @param gone runs for each message that is to be sent again, and that our session gives up: it has expired
      */
-    QuotaRetry(
-            BridgeConfig config,
-            PausableSession pausable,
-            Map<Integer, Refusal> refusals,
-            LongConsumer log,
-            Runnable gone) {
+    QuotaRetry(BridgeConfig config, PausableSession pausable, Refusals refusals, LongConsumer log, Runnable gone) {
         this.pausable = pausable;
         this.refusals = refusals;
         this.log = log;
@@ -100,17 +87,10 @@ final class QuotaRetry {
         if (session == null || message == null) {
             return false;
         }
-        boolean begins = refused.isEmpty();
-        if (begins) { // of earlier connections
-            refusals.entrySet()
-                    .removeIf(entry ->
-                            session.inFlight(entry.getKey()) != entry.getValue().message());
-        }
-        long now = System.nanoTime();
-        Refusal first = refusals.computeIfAbsent(packetId, id -> new Refusal(message, now));
-        if (now - first.atNanos() >= timeoutNanos) {
+        if (refusals.refused(packetId, message, System.nanoTime()) >= timeoutNanos) {
             return false;
         }
+        boolean begins = refused.isEmpty();
         refused.add(packetId);
         repeated.remove(packetId);
         session.refused(packetId);
@@ -133,11 +113,6 @@ final class QuotaRetry {
     /** Whether no message was taken for so long that the reason is perhaps the session at the other broker. */
     boolean isInVain() {
         return rounds > MOST_IN_VAIN;
-    }
-
-    /** Whether a PUBLISH repeats a refused message: for the other broker that is a new one [MQTT-4.4.0-2]. */
-    boolean repeats(int packetId) {
-        return !repeated.isEmpty() && repeated.contains(packetId);
     }
 
     /**

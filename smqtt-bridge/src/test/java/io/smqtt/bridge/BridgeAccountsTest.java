@@ -4,8 +4,10 @@ package io.smqtt.bridge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.spi.BridgeStatus;
+import io.smqtt.spi.Bridges;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
@@ -16,6 +18,8 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What was published is sent, waits, or was dropped: the sum over all connections of a bridge is right whatever happens to them. What the other broker
@@ -111,6 +115,42 @@ class BridgeAccountsTest {
             assertThat(local.status().sent()).isEqualTo(2);
             assertThat(log.with("refuses a message with reason 0x87; it is not sent again"))
                     .hasSize(1);
+        }
+    }
+
+    /** What the rate holds back is not sent yet. At the end of the connection QoS 0 is dropped, and the rest comes over the next one as new. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aMessageThatIsHeldBackCountsWhenItLeaves(int qos) {
+        try (RemoteStub stub = new RemoteStub();
+                DialledBroker local = DialledBroker.with(BridgedBroker.bridge(stub.address(), "out/# out 2")
+                        .maxRate(3)
+                        .hopLimit(0)
+                        .build());
+                RawClient here = local.client("here")) {
+            RawClient bridge = stub.accept(PropertyBytes.none());
+            await().atMost(PATIENCE).until(() -> local.status().state() == BridgeStatus.State.CONNECTED);
+            for (int i = 0; i < 4; i++) {
+                here.publish("out/a", "m" + i, qos);
+            }
+            awaitBalance(local, 4);
+            local.module().operate("cloud", Bridges.Operation.STOP);
+            int arrived = 0;
+            for (ReceivedPacket next = bridge.receive();
+                    next != null && next.type() != MqttMessageType.DISCONNECT;
+                    next = bridge.receive()) {
+                arrived++;
+            }
+            awaitBalance(local, 4);
+            assertThat(local.status().sent()).isEqualTo(arrived);
+            assertThat(local.status().dropped()).isEqualTo(qos == 0 ? 4 - arrived : 0);
+            local.module().operate("cloud", Bridges.Operation.START);
+            RawClient again = stub.accept(PropertyBytes.none());
+            for (int i = 0; qos > 0 && i < 4; i++) {
+                assertThat(RemoteStub.nextPublish(again).dup()).as("m" + i).isEqualTo(i < arrived);
+            }
+            awaitBalance(local, 4);
+            assertThat(local.status().resent()).isEqualTo(qos == 0 ? 0 : arrived);
         }
     }
 

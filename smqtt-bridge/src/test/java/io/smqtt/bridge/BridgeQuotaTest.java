@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeConfigBuilder;
+import io.smqtt.test.ManualTicker;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
@@ -162,15 +164,45 @@ class BridgeQuotaTest {
             RawClient bridge = remote.accept(PropertyBytes.none());
             here.publish("out/a", "1", 1);
             refuse(bridge, RemoteStub.nextPublish(bridge));
-            log.awaitLine("and others wait");
             bridge.close();
+            log.awaitLine("closed the connection after it has refused a message with reason 0x97");
             here.publish("out/a", "2", 1);
 
             RawClient next = remote.accept(PropertyBytes.none());
-            assertThat(RemoteStub.nextPublish(next).text()).isEqualTo("1");
+            ReceivedPacket again = RemoteStub.nextPublish(next);
+            assertThat(again.text()).isEqualTo("1");
+            assertThat(again.dup()).as("the refusal has ended its exchange").isFalse();
             assertThat(RemoteStub.nextPublish(next).text()).isEqualTo("2");
-            assertThat(log.with("closed the connection after it has refused a message with reason 0x97"))
-                    .hasSize(1);
+            next.close();
+            ReceivedPacket unanswered = RemoteStub.nextPublish(remote.accept(PropertyBytes.none()));
+            assertThat(unanswered.text()).isEqualTo("1");
+            assertThat(unanswered.dup()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aRefusedMessageThatExpiresBetweenTwoConnectionsCounts(int qos) {
+        ManualTicker ticker = new ManualTicker();
+        BridgeConfig config = config().minDelay(Duration.ofMillis(500)).maxDelay(Duration.ofMillis(500)).build();
+        try (DialledBroker local = DialledBroker.with(config, ticker);
+                RawClient here = local.client("here")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            PublishBytes brief = PublishBytes.to("out/a").payload("brief").qos(qos);
+            brief.properties().messageExpiry(60);
+            here.publish(brief);
+            refuse(bridge, RemoteStub.nextPublish(bridge));
+            bridge.close();
+            log.awaitLine("closed the connection after it has refused a message with reason 0x97");
+            ticker.advance(Duration.ofSeconds(61));
+            here.publish("out/a", "later", 1);
+
+            assertThat(RemoteStub.nextPublish(remote.accept(PropertyBytes.none()))
+                            .text())
+                    .isEqualTo("later");
+            await().atMost(PATIENCE).until(() -> local.status().refused() == 1);
+            assertThat(local.status().sent()).isEqualTo(2);
+            assertThat(log.with("a message expires that")).hasSize(1);
         }
     }
 

@@ -181,6 +181,35 @@ class BridgeResumeTest {
         bridge.send(answers.array());
     }
 
+    /** TCP gives both at once. */
+    @Test
+    void whatComesBeforeADisconnectCounts() {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "a/# out 1", "b in")
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("client")) {
+            client.subscribe("b", 0);
+            RawClient bridge = remote.accept(false, false);
+            broker.awaitConnected("cloud");
+            client.publish("a/b", "first", 1);
+            client.publish("a/b", "second", 1);
+            int first = RemoteStub.nextPublish(bridge).packetId();
+            RemoteStub.nextPublish(bridge);
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            bytes.writeBytes(PublishBytes.to("b").payload("at most once").toBytes(ProtocolVersion.MQTT_5));
+            bytes.writeBytes(PacketBytes.packet(0x40).u16(first).toBytes());
+            bytes.writeBytes(PacketBytes.packet(0xe0).u8(0x8b).toBytes()); // server shutting down
+            bridge.send(bytes.toByteArray());
+
+            client.expectPublish("b", "at most once");
+            assertThat(RemoteStub.nextPublish(remote.accept(false, true)).text())
+                    .isEqualTo("second");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aMessageThatWasNotAcknowledgedIsSentAgainWithItsIdentifier(int qos) {

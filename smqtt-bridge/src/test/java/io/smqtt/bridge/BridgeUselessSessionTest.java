@@ -88,6 +88,8 @@ class BridgeUselessSessionTest {
             bridge.send(PublishBytes.to("a/in").payload("waited").qos(1, 9));
             client.pubAck(client.expectPublish("a/in", "waited"));
             client.publish("a/out", "y", 1);
+            await().atMost(PATIENCE).until(() -> broker.status().queued() == 1);
+            assertThat(broker.status().sent()).isEqualTo(1);
             List<MqttMessageType> before = new ArrayList<>();
             for (ReceivedPacket next = bridge.receive(); next != null; next = bridge.receive()) {
                 before.add(next.type());

@@ -12,6 +12,7 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Ticker;
 import io.smqtt.test.RawClient;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -32,7 +33,7 @@ final class DialledBroker implements AutoCloseable {
     private final Broker broker;
     private final @Nullable BridgeModule module;
 
-    private DialledBroker(int port, Map<String, BridgeConfig> bridges, @Nullable BrokerModule cluster) {
+    private DialledBroker(int port, Map<String, BridgeConfig> bridges, @Nullable BrokerModule cluster, Ticker ticker) {
         ListenerConfig tcp =
                 ListenerConfig.tcp(port).toBuilder().host("127.0.0.1").build();
         BrokerConfig config = BrokerConfig.builder()
@@ -43,7 +44,7 @@ final class DialledBroker implements AutoCloseable {
                 .bridges(bridges)
                 .build();
         module = bridges.isEmpty() ? null : BridgeModule.of(config);
-        var builder = Broker.builder().config(config);
+        var builder = Broker.builder().config(config).ticker(ticker);
         if (module != null) {
             builder.module(module);
         }
@@ -54,16 +55,20 @@ final class DialledBroker implements AutoCloseable {
     }
 
     static DialledBroker without(int port) {
-        return new DialledBroker(port, Map.of(), null);
+        return new DialledBroker(port, Map.of(), null, Ticker.SYSTEM);
     }
 
     static DialledBroker with(BridgeConfig bridge) {
-        return new DialledBroker(0, Map.of("cloud", bridge), null);
+        return with(bridge, Ticker.SYSTEM);
+    }
+
+    static DialledBroker with(BridgeConfig bridge, Ticker ticker) {
+        return new DialledBroker(0, Map.of("cloud", bridge), null, ticker);
     }
 
     /** A node of a cluster, as it seems. */
     static DialledBroker with(BridgeConfig bridge, BrokerModule cluster) {
-        return new DialledBroker(0, Map.of("cloud", bridge), cluster);
+        return new DialledBroker(0, Map.of("cloud", bridge), cluster, Ticker.SYSTEM);
     }
 
     int port() {
