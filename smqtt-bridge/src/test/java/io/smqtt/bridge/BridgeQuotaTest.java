@@ -184,7 +184,9 @@ class BridgeQuotaTest {
     @ValueSource(ints = {1, 2})
     void aRefusedMessageThatExpiresBetweenTwoConnectionsCounts(int qos) {
         ManualTicker ticker = new ManualTicker();
-        BridgeConfig config = config().minDelay(Duration.ofMillis(500)).maxDelay(Duration.ofMillis(500)).build();
+        BridgeConfig config = config().minDelay(Duration.ofMillis(500))
+                .maxDelay(Duration.ofMillis(500))
+                .build();
         try (DialledBroker local = DialledBroker.with(config, ticker);
                 RawClient here = local.client("here")) {
             RawClient bridge = remote.accept(PropertyBytes.none());
