@@ -160,7 +160,8 @@ public final class Broker {
                 first(BrokerModule::bridges),
                 first(BrokerModule::payloadChecks),
                 first(BrokerModule::rules),
-                first(BrokerModule::sources));
+                first(BrokerModule::sources),
+                first(BrokerModule::replicas));
         parts.overload().start();
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))

@@ -57,6 +57,7 @@ import io.smqtt.transport.MqttPipeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -200,7 +201,7 @@ final class BrokerAssembly {
     private static void requireModules(BrokerBuilder builder) {
         Map<String, String> missing = new TreeMap<>(builder.config.requiredModules());
         if (builder.store != null) {
-            missing.remove("storage.kind");
+            missing.keySet().removeAll(Set.of("storage.kind", "storage.replicas"));
         }
         builder.modules.forEach(module -> missing.remove(module.configurationKey()));
         if (!missing.isEmpty()) {

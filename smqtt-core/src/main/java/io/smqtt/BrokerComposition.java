@@ -204,7 +204,7 @@ public final class BrokerComposition {
     private void requireModules() {
         Map<String, String> missing = new TreeMap<>(config.requiredModules());
         if (store != null) {
-            missing.remove("storage.kind");
+            missing.keySet().removeAll(Set.of("storage.kind", "storage.replicas"));
         }
         providers.forEach(provider -> missing.values().remove(provider.name()));
         if (!missing.isEmpty()) {

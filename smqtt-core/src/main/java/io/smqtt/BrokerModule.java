@@ -16,6 +16,7 @@ import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.Replicas;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Rules;
 import io.smqtt.spi.Sources;
@@ -200,6 +201,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The replicas of stores that this module holds. Asked once, before {@link #start}.
+     *
+     * @return the replicas; null if it holds none
+     */
+    default @Nullable Replicas replicas() {
+        return null;
+    }
+
+    /**
      * The versions of retained messages, which are stored with them. Asked once, before the store is read.
      *
      * @return the versions; null if this module keeps none
@@ -249,6 +259,7 @@ public interface BrokerModule {
      * @param payloadChecks the checks of payloads, which may be changed; null without a module for them
      * @param rules the rules of this node; null without any
      * @param sources the sources of this node; null without any
+     * @param replicas the replicas of stores on this node; null without any
      */
     record Core(
             Broker broker,
@@ -269,5 +280,6 @@ public interface BrokerModule {
             @Nullable Bridges bridges,
             @Nullable PayloadChecks payloadChecks,
             @Nullable Rules rules,
-            @Nullable Sources sources) {}
+            @Nullable Sources sources,
+            @Nullable Replicas replicas) {}
 }

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The configuration of a broker: {@code smqtt.*}. Immutable; {@link #toBuilder()} makes a changed copy:
@@ -113,6 +114,30 @@ public record BrokerConfig(
         checkNames("rules", rules);
         sources = Collections.unmodifiableMap(new LinkedHashMap<>(sources));
         checkNames("sources", sources);
+        if (storage.replicas() > 1) {
+            checkReplicas(storage.replicas(), cluster);
+        }
+    }
+
+    /** Rejects replicas without the nodes that could hold them. */
+    private static void checkReplicas(int replicas, ClusterConfig cluster) {
+        String key = "storage.replicas";
+        Check.that(cluster.enabled(), key, "needs cluster.enabled true");
+        Check.that(cluster.nodeId() != null, key, "needs cluster.node-id, the same after each restart");
+        Check.that(!cluster.nodes().isEmpty(), key, "needs cluster.nodes, with all nodes that hold replicas");
+        Set<String> nodes = cluster.replicaNodes().keySet();
+        Check.that(
+                nodes.size() >= replicas,
+                key,
+                "is " + replicas + ", but cluster.nodes has only " + nodes.size() + ": " + String.join(", ", nodes));
+        Check.that(
+                nodes.contains(cluster.nodeId()),
+                "cluster.node-id",
+                "is " + cluster.nodeId() + ", which is not in cluster.nodes: " + String.join(", ", nodes));
+        Check.that(
+                cluster.secret() != null || cluster.tls() != null,
+                key,
+                "needs cluster.secret or cluster.tls: nodes send each other all that is stored");
     }
 
     /** Rejects invalid names, and more entries than a client should cost. */
@@ -151,6 +176,9 @@ public record BrokerConfig(
         Map<String, String> modules = new LinkedHashMap<>();
         if (storage.kind() == StorageConfig.Kind.ROCKSDB) {
             modules.put("storage.kind", "smqtt-persistence");
+        }
+        if (storage.replicas() > 1) {
+            modules.put("storage.replicas", "smqtt-replication");
         }
         if (!access.chain().isEmpty()) {
             modules.put("access.chain", "smqtt-access");

@@ -2,7 +2,11 @@
 package io.smqtt.config;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param forgetAfter time after which a node that cannot be reached is forgotten, with its routes and the messages that
  *     are kept for it; never, or 0s, to keep them until it returns
  * @param park what is kept for nodes that cannot be reached
+ * @param nodes the nodes that hold replicas, this one included, each as {@code node-id=host:port}: the address at which it reaches the others
+ *     for that, with a port other than that of {@code bind}. The same on all nodes, for good; not used with one replica
  */
 @ConfigBlock("cluster")
 public record ClusterConfig(
@@ -49,7 +55,11 @@ public record ClusterConfig(
         @Setting(value = "24h", min = "0s", max = "36500d", zero = "never")
         Duration forgetAfter,
 
-        ParkConfig park) {
+        ParkConfig park,
+        List<String> nodes) {
+
+    /** The maximum number of nodes that hold replicas. */
+    public static final int MAX_REPLICA_NODES = 32;
 
     /**
      * Checks rules between values.
@@ -70,6 +80,40 @@ public record ClusterConfig(
             Check.name("cluster.node-id", nodeId);
         }
         Check.that(secret == null || secret.length() >= 16, "cluster.secret", "must have at least 16 characters");
+        nodes = List.copyOf(nodes);
+        checkNodes(nodes, bind);
+    }
+
+    private static void checkNodes(List<String> nodes, String bind) {
+        String key = "cluster.nodes";
+        Set<String> names = new HashSet<>();
+        Set<String> addresses = new HashSet<>();
+        for (String node : nodes) {
+            int equals = node.indexOf('=');
+            Check.that(equals > 0, key, "must have entries such as a=10.0.0.1:7801, not " + node);
+            String address = node.substring(equals + 1);
+            Check.name(key, node.substring(0, equals));
+            Check.hostAndPort(key, address, 1);
+            Check.that(
+                    names.add(node.substring(0, equals)), key, "has the node " + node.substring(0, equals) + " twice");
+            Check.that(addresses.add(address), key, "has the address " + address + " twice");
+            Check.that(!address.equals(bind), key, "has the address of cluster.bind: " + address);
+        }
+        Check.that(nodes.size() <= MAX_REPLICA_NODES, key, "has more than " + MAX_REPLICA_NODES + " entries");
+    }
+
+    /**
+     * The nodes that hold replicas.
+     *
+     * @return address by name of the node, in alphabetical order
+     */
+    public SortedMap<String, String> replicaNodes() {
+        SortedMap<String, String> byName = new TreeMap<>();
+        for (String node : nodes) {
+            int equals = node.indexOf('=');
+            byName.put(node.substring(0, equals), node.substring(equals + 1));
+        }
+        return byName;
     }
 
     /**
@@ -97,7 +141,7 @@ public record ClusterConfig(
                 + ", discovery=" + discovery + ", tls=" + tls + ", publishAck=" + publishAck + ", subscribeSync="
                 + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain
                 + ", forgetAfter=" + forgetAfter
-                + ", park=" + park + "]";
+                + ", park=" + park + ", nodes=" + nodes + "]";
     }
 
     /** The method of finding other nodes. */

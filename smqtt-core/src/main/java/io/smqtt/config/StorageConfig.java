@@ -15,6 +15,8 @@ import java.nio.file.Path;
  * @param cacheBytes memory outside the heap that caches reads from disk
  * @param writeBufferBytes memory outside the heap for data that is not yet in table files; more makes writing
  *     cheaper
+ * @param replicas number of nodes that store each session, its messages and this node's retained messages: 1 for this node only; 3 or 5 for an
+ *     acknowledgement that waits for a majority of them. Needs the module smqtt-replication and {@code cluster.nodes}
  */
 @ConfigBlock("storage")
 public record StorageConfig(
@@ -25,7 +27,23 @@ public record StorageConfig(
         @Setting(value = "8MiB", min = "1MiB", max = "1TiB") long cacheBytes,
 
         @Setting(value = "16MiB", min = "1MiB", max = "16GiB")
-        long writeBufferBytes) {
+        long writeBufferBytes,
+
+        @Setting(value = "1", min = "1", max = "5") int replicas) {
+
+    /**
+     * Checks rules between values.
+     *
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
+     */
+    public StorageConfig {
+        Check.that(
+                replicas % 2 == 1,
+                "storage.replicas",
+                "must be 1, 3 or 5, not " + replicas
+                        + ": one more node than an odd number makes no larger minority safe");
+        Check.that(replicas == 1 || kind == Kind.ROCKSDB, "storage.replicas", "needs storage.kind rocksdb");
+    }
 
     /**
      * The defaults.

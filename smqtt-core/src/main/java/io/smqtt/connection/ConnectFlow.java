@@ -17,6 +17,7 @@ import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionRequest;
+import io.smqtt.session.StoreLoop;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
@@ -349,9 +350,19 @@ public final class ConnectFlow {
         return userName == null ? !pattern.isReserved(clientId) : pattern.isOf(clientId, userName);
     }
 
-    /** Delays CONNECT with a persistent session while the storage backlog is over its limit. */
+    /**
+     * Refuses CONNECT with a persistent session while nothing can be stored for lack of other nodes, and delays it while the storage backlog is over
+     * its limit.
+     */
     private void claimWhenStorable(Connection connection, Opening opening) {
-        if (grantedExpirySeconds(connection, opening) == 0 || !connection.loop().isStoreOverloaded()) {
+        boolean stored = grantedExpirySeconds(connection, opening) > 0;
+        StoreLoop store = connection.loop().store();
+        ReasonCode refusal = stored && store != null ? store.refusal() : null;
+        if (refusal != null) {
+            disconnector.refuse(connection, refusal, "the storage reaches too few nodes");
+            return;
+        }
+        if (!stored || !connection.loop().isStoreOverloaded()) {
             claim(connection, opening);
             return;
         }

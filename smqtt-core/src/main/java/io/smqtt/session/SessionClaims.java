@@ -108,7 +108,7 @@ final class SessionClaims {
             request.reply().opened(fresh, false);
         } else {
             fresh.life().end(false);
-            request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
+            request.reply().refused(storeRefusal());
         }
         fresh.life().runWaiting();
     }
@@ -132,6 +132,11 @@ final class SessionClaims {
         } else {
             resumeStored(session, record, request, here);
         }
+    }
+
+    private ReasonCode storeRefusal() {
+        Stores stores = resources.stores();
+        return stores == null ? ReasonCode.QUOTA_EXCEEDED : stores.store().refusal();
     }
 
     private static void refuse(SessionRequest request, ReasonCode reason) {
@@ -171,7 +176,7 @@ final class SessionClaims {
                 session.charge().add(-will);
                 record.restore(before);
                 session.life().settle();
-                refuse(request, ReasonCode.QUOTA_EXCEEDED);
+                refuse(request, storeRefusal());
             } else if (record.version() != version) { // the old connection has ended
                 session.charge().add(-will);
                 session.life().settle();

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.log.LogLimiter;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
@@ -40,6 +41,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private final boolean awaited;
     private final boolean stable;
     private final Runnable flushTask = this::flushAtEnd;
+    private @Nullable BrokerStore store;
     private @Nullable StoreWriter opened;
     private TakenNotes taken = new TakenNotes("");
     private long settled;
@@ -106,9 +108,20 @@ public final class StoreLoop implements BrokerStore.CommitListener {
      * @param notes the notes of the loop
      */
     @AnyThread
-    void open(BrokerStore store, TakenNotes notes) {
+    void open(BrokerStore source, TakenNotes notes) {
         taken = notes;
-        opened = store.writer(executor, this);
+        store = source;
+        opened = source.writer(executor, this);
+    }
+
+    /**
+     * The reason code for a client whose session would be stored, if it is known that nothing can be stored now.
+     *
+     * @return null if it may be stored
+     */
+    public @Nullable ReasonCode refusal() {
+        BrokerStore source = store;
+        return source != null && source.isCutOff() ? source.refusal() : null;
     }
 
     /** Records a delivery whose message was submitted last; see {@link TakenNotes}. */

@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.topic.TopicName;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -94,6 +95,25 @@ public interface BrokerStore extends AutoCloseable {
      * @return true if submitted operations can be committed
      */
     boolean isHealthy();
+
+    /**
+     * The reason code for a client whose session cannot be stored now.
+     *
+     * @return by default that of a disk that is full or fails; {@link ReasonCode#SERVER_UNAVAILABLE} if other nodes may store it
+     */
+    default ReasonCode refusal() {
+        return ReasonCode.QUOTA_EXCEEDED;
+    }
+
+    /**
+     * Whether it is known that nothing can be stored now, because this node reaches too few others. Then clients whose session would be stored are
+     * refused at once, with {@link #refusal}. Does not block.
+     *
+     * @return by default false; false as well while a failure may be over in a moment
+     */
+    default boolean isCutOff() {
+        return false;
+    }
 
     /** Commits the submitted operations and closes the files. Blocks; can be called more than once. */
     @Override

@@ -71,6 +71,7 @@ class ConfigSchemaTest {
                         "storage.max-bytes",
                         "storage.cache-bytes",
                         "storage.write-buffer-bytes",
+                        "storage.replicas",
                         "cluster.enabled",
                         "cluster.node-id",
                         "cluster.bind",
@@ -193,6 +194,13 @@ class ConfigSchemaTest {
             values.put("validations.tcp.topics", new ConfigValue("a", "needed", BASE));
             values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
             values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
+        }
+        if (name.equals("storage.replicas")) {
+            values.put("storage.kind", new ConfigValue("rocksdb", "needed", BASE));
+            values.put("cluster.enabled", new ConfigValue("true", "needed", BASE));
+            values.put("cluster.node-id", new ConfigValue("a", "needed", BASE));
+            values.put("cluster.secret", new ConfigValue("0123456789abcdef", "needed", BASE));
+            values.put("cluster.nodes", new ConfigValue("a=h:1,b=h:2,c=h:3,d=h:4,e=h:5", "needed", BASE));
         }
         if (name.startsWith("sources.")) {
             values.put("sources.tcp.type", new ConfigValue("http", "needed", BASE));

@@ -283,10 +283,8 @@ final class Batch implements Database.Rows {
     }
 
     @Override
-    public void writeTo(RowBatch batch, Handles open) {
-        for (Change change : changes) {
-            change.writeTo(batch, open);
-        }
+    public List<Change> changes() {
+        return changes;
     }
 
     /**

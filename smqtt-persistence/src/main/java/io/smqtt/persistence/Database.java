@@ -2,8 +2,13 @@
 package io.smqtt.persistence;
 
 import io.smqtt.bytes.MalformedBytesException;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -28,17 +33,41 @@ final class Database implements AutoCloseable {
 
     private final Path directory;
     private final StoreSettings settings;
+    private final boolean replicated;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final AtomicLong submittedBytes = new AtomicLong();
     private volatile long syncedSequence;
+    private volatile @Nullable CommitPath path;
+    private List<Change> former = List.of(); // used by the committing thread
     private @Nullable Handles handles;
     private long writtenBeforeBytes; // by closed handles
     private @Nullable CompactRangeOptions compacting; // guarded by this
     private boolean closing; // guarded by this
 
     Database(Path directory, StoreSettings settings) {
+        this(directory, settings, false);
+    }
+
+    /**
+     * Creates a database that is not open.
+     *
+     * @param replicated whether its rows come from a log outside of it, by {@link #apply}. Then what was not flushed is lost when it is
+     *     closed, and it must not be reopened meanwhile
+     */
+    Database(Path directory, StoreSettings settings, boolean replicated) {
         this.directory = directory;
         this.settings = settings;
+        this.replicated = replicated;
+    }
+
+    boolean isReplicated() {
+        return replicated;
+    }
+
+    /** Sets the way of the batches that are written from now on, or null if nothing may be written. */
+    void commitBy(@Nullable CommitPath other) {
+        path = other;
+        former = List.of(); // a store that did not open has written its clock and numbers only
     }
 
     Path directory() {
@@ -54,7 +83,7 @@ final class Database implements AutoCloseable {
         lock.writeLock().lock();
         try {
             closeHandles();
-            handles = new Handles(directory, settings, create);
+            handles = new Handles(directory, settings, create, !replicated);
         } finally {
             lock.writeLock().unlock();
         }
@@ -124,6 +153,10 @@ final class Database implements AutoCloseable {
     }
 
     void write(Rows rows, boolean sync) throws RocksDBException {
+        if (replicated) {
+            commit(rows);
+            return;
+        }
         use(open -> {
             RowBatch made = new RowBatch(syncedSequence);
             rows.writeTo(made, open);
@@ -136,6 +169,92 @@ final class Database implements AutoCloseable {
             }
             return true;
         });
+    }
+
+    /**
+     * The lock is not held meanwhile: another thread applies the batch. When its outcome is unknown, the rows are kept as they were before it.
+     */
+    private void commit(Rows rows) throws RocksDBException {
+        CommitPath way = path;
+        if (way == null) {
+            throw new RocksDBException("the store is a replica, and takes nothing itself");
+        }
+        RowBatch batch = new RowBatch(0);
+        View before = use(open -> {
+            rows.writeTo(batch, open);
+            return new View(open);
+        });
+        try (before) {
+            commit(way, batch.toByteArray(), rows, before);
+        }
+    }
+
+    private void commit(CommitPath way, byte[] batch, Rows rows, View before) throws RocksDBException {
+        try {
+            way.commit(batch);
+        } catch (IOException e) {
+            keep(rows, before);
+            throw new RocksDBException(e.getMessage());
+        }
+    }
+
+    private void keep(Rows rows, View before) throws RocksDBException {
+        if (!former.isEmpty()) {
+            return; // that of an earlier batch, which is restored first
+        }
+        List<Change> kept = new ArrayList<>();
+        for (Change change : rows.changes()) {
+            kept.add(new Change(change.family(), change.key(), before.get(change.family(), change.key())));
+        }
+        former = kept;
+    }
+
+    /**
+     * Restores the rows of the batch that has failed, because it may have been committed since. Does nothing if none has failed. Called on the
+     * committing thread.
+     */
+    void restoreFormer() throws RocksDBException {
+        List<Change> kept = former;
+        if (!kept.isEmpty()) {
+            commit(Change.all(kept));
+            former = List.of();
+        }
+    }
+
+    /** Whether batches are taken now; always true without replicas. */
+    boolean isWritable() {
+        CommitPath way = path;
+        return !replicated || way != null && way.isOpen();
+    }
+
+    /**
+     * Applies a batch that is committed.
+     *
+     * @param batch as it was given to the {@link CommitPath}, on this member or another one
+     * @param mark a row that is written with it
+     */
+    void apply(byte[] batch, Change mark) throws RocksDBException {
+        use(open -> {
+            try (WriteBatch rows = new WriteBatch(batch)) {
+                rows.put(open.of(mark.family()), mark.key(), Objects.requireNonNull(mark.value()));
+                write(open, open.unlogged, rows);
+                submittedBytes.addAndGet(rows.getDataSize());
+            }
+            return true;
+        });
+    }
+
+    /** Flushes what was applied. */
+    void flush() throws RocksDBException {
+        use(open -> {
+            open.flush();
+            return true;
+        });
+    }
+
+    /** Whether batches of other members name the column families as this database does. */
+    boolean hasUsualNumbers() throws RocksDBException {
+        return use(open -> Arrays.stream(Family.values()).allMatch(family -> open.idOf(family) == family.ordinal()));
     }
 
     /**
@@ -289,6 +408,12 @@ final class Database implements AutoCloseable {
     /** Rows that are written in one batch. */
     interface Rows {
 
-        void writeTo(RowBatch batch, Handles open);
+        List<Change> changes();
+
+        default void writeTo(RowBatch batch, Handles open) {
+            for (Change change : changes()) {
+                change.writeTo(batch, open);
+            }
+        }
     }
 }

@@ -14,6 +14,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.RocksDB;
@@ -40,10 +41,23 @@ final class Handles implements AutoCloseable {
     private final int[] ids = new int[families.length];
     final WriteOptions synced;
     final WriteOptions unsynced;
+    final WriteOptions unlogged;
     final RocksDB db;
 
     Handles(Path directory, StoreSettings settings, boolean create) throws RocksDBException {
+        this(directory, settings, create, true);
+    }
+
+    /**
+     * Opens the database.
+     *
+     * @param create whether it may be new
+     * @param logged whether its own log has its writes. Otherwise the column families are flushed together, so that a crash leaves the rows of
+     *     whole batches
+     */
+    Handles(Path directory, StoreSettings settings, boolean create, boolean logged) throws RocksDBException {
         try {
+            unlogged = own(new WriteOptions().setDisableWAL(true).setNoSlowdown(true));
             synced = own(new WriteOptions().setSync(true).setNoSlowdown(true));
             unsynced = own(new WriteOptions().setNoSlowdown(true));
             BlockBasedTableConfig tables = tables(settings);
@@ -55,7 +69,7 @@ final class Handles implements AutoCloseable {
                 descriptors.add(new ColumnFamilyDescriptor(family.nameBytes(), grows ? queues : options));
             }
             List<ColumnFamilyHandle> handles = new ArrayList<>();
-            DBOptions database = databaseOptions(settings, create);
+            DBOptions database = databaseOptions(settings, create).setAtomicFlush(!logged);
             db = own(RocksDB.open(database, directory.toString(), descriptors, handles));
             for (Family family : Family.values()) {
                 families[family.ordinal()] = own(handles.get(family.ordinal()));
@@ -64,6 +78,13 @@ final class Handles implements AutoCloseable {
         } catch (RocksDBException | RuntimeException e) {
             close();
             throw e;
+        }
+    }
+
+    /** Flushes all column families as one. */
+    void flush() throws RocksDBException {
+        try (FlushOptions wait = new FlushOptions().setWaitForFlush(true)) {
+            db.flush(wait, List.of(families));
         }
     }
 

@@ -13,6 +13,9 @@ final class MetaRows {
     /** The row of the clock. */
     static final String CLOCK = "clock";
 
+    /** The row of the last entry that was applied. */
+    static final String APPLIED = "applied";
+
     private static final String NOTES = "note/";
     private static final String AFTER_NOTES = "note0";
 

@@ -25,7 +25,7 @@ import org.rocksdb.util.Environment;
  * it has the checksum of the jar. If it cannot be loaded from there, because the disk is full or does not allow executables, the temporary
  * directory is used.
  */
-final class NativeLibrary {
+public final class NativeLibrary {
 
     private static final int BUFFER_BYTES = 256 << 10;
 
@@ -36,10 +36,10 @@ final class NativeLibrary {
     /**
      * Loads the library, unless this process has loaded it before.
      *
-     * @param directory the directory of a store that is locked by the caller
+     * @param directory the directory of a store that this process alone uses; the library is unpacked into a directory in it
      * @throws ConfigurationException if there is no library for this machine, or it cannot be loaded
      */
-    static synchronized void load(Path directory) {
+    public static synchronized void load(Path directory) {
         if (!loaded) {
             loadOnce(directory);
             loaded = true;

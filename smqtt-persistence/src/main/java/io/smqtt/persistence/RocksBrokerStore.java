@@ -53,9 +53,17 @@ public final class RocksBrokerStore implements BrokerStore {
     private final ExecutorService reader = thread("smqtt-store-reader");
     private final ExecutorService background = thread("smqtt-store-background");
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final boolean owns;
 
-    private RocksBrokerStore(StoreFolder folder, Database database, StoreSettings settings, StoreClock.Machine machine)
+    /**
+     * Creates a store over an open database. Blocks, because it writes.
+     *
+     * @param owns whether the database and the folder are closed with the store
+     */
+    RocksBrokerStore(
+            StoreFolder folder, Database database, StoreSettings settings, StoreClock.Machine machine, boolean owns)
             throws RocksDBException {
+        this.owns = owns;
         this.folder = folder;
         this.database = database;
         clock = StoreClock.after(MetaRows.clock(database), settings.ticker(), machine);
@@ -99,7 +107,7 @@ public final class RocksBrokerStore implements BrokerStore {
             if (StoreFolder.bytesOf(folder.database()) <= settings.verifyBytes()) {
                 database.verify();
             }
-            RocksBrokerStore store = new RocksBrokerStore(folder, database, settings, machine);
+            RocksBrokerStore store = new RocksBrokerStore(folder, database, settings, machine, true);
             if (folder.isFresh()) {
                 folder.created();
             }
@@ -309,7 +317,9 @@ public final class RocksBrokerStore implements BrokerStore {
         committer.close();
         reader.shutdown();
         store.finish();
-        if (database.close(CLOSE_WITHIN)) {
+        if (!owns) {
+            LOG.debug("the database of the store stays open");
+        } else if (database.close(CLOSE_WITHIN)) {
             folder.close();
         } else {
             LOG.warn("the store is still in use, for example by a backup; it closes when that ends");

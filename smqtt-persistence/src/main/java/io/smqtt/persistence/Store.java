@@ -16,7 +16,8 @@ import org.slf4j.event.Level;
 /**
  * The state of the committing thread. Handles disk failures: a batch that could not be written is reported as failed and cut out of the
  * log. Everything after it fails until the database was reopened and written to. Then the removals that clients have acknowledged
- * meanwhile are repeated.
+ * meanwhile are repeated. With replicas it is the same without a majority: the batch whose outcome is unknown is reported as failed, and
+ * when this member leads again its rows are restored as they were before it.
  */
 final class Store {
 
@@ -61,7 +62,7 @@ final class Store {
     }
 
     boolean isHealthy() {
-        return broken == null && !quota.isExceeded();
+        return broken == null && !quota.isExceeded() && database.isWritable();
     }
 
     Figures figures() {
@@ -181,6 +182,9 @@ final class Store {
         forgetCached();
         broken = failure;
         repairNanos = System.nanoTime();
+        if (database.isReplicated()) {
+            return; // the outcome is unknown, and this member does not lead any more
+        }
         try {
             uncutAfter = database.latestSequence();
             cut();
@@ -207,7 +211,9 @@ final class Store {
         if (broken != null) {
             if (now - repairNanos >= REPAIR_NANOS) {
                 repairNanos = now;
-                repair();
+                if (database.isWritable()) {
+                    repair();
+                }
                 figures.tellMeasured(isHealthy(), queuedBytes.getAsLong());
             }
             return REPAIR_NANOS;
@@ -245,9 +251,13 @@ final class Store {
     private void repair() {
         Path directory = database.directory();
         try {
-            DiskProbe.write(directory);
-            cut();
-            database.open(false);
+            if (database.isReplicated()) {
+                database.restoreFormer();
+            } else {
+                DiskProbe.write(directory);
+                cut();
+                database.open(false);
+            }
             Batch batch = new Batch(encoding, database, tails, heads);
             pendingRemovals.applyTo(batch);
             batch.finish();

@@ -391,6 +391,20 @@ class QueueTest {
     }
 
     @Test
+    void aStoredSessionIsRefusedAtOnceWhileTooFewNodesCanBeReached() {
+        broker().store.cutOff(true);
+        RawClient stored = broker().open(ProtocolVersion.MQTT_5);
+        stored.send(ConnectBytes.of("new").persistent(1_000));
+        assertThat(stored.expect(MqttMessageType.CONNACK).reasonCode()).isEqualTo(0x88);
+        broker().clean("clean").ping();
+
+        broker().store.cutOff(false);
+        RawClient again = broker().open(ProtocolVersion.MQTT_5);
+        again.send(ConnectBytes.of("new").persistent(1_000));
+        assertThat(again.expect(MqttMessageType.CONNACK).reasonCode()).isZero();
+    }
+
+    @Test
     void whoNeedsNoDiskIsNotSlowedWhileTooMuchWaitsForIt() throws InterruptedException {
         RawClient other = broker().clean("other");
         other.subscribe("other", 0);

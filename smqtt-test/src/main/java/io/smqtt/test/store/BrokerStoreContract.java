@@ -440,9 +440,9 @@ public abstract class BrokerStoreContract extends SessionStoreContract {
 
         long now = ticker().nanoTime();
         ApplicationMessage retained = recovered().retained(message.topic().value());
-        assertThat(retained.remainingExpirySeconds(now)).isBetween(55L, 61L);
+        assertThat(retained.remainingExpirySeconds(now)).isBetween(20L, 61L);
         assertThat(page(number, 0, 1).messages().get(0).message().remainingExpirySeconds(now))
-                .isBetween(55L, 61L);
+                .isBetween(20L, 61L);
     }
 
     // --- crashes ---

@@ -2,6 +2,7 @@
 package io.smqtt.test.store;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoreDamagedException;
@@ -44,6 +45,7 @@ public final class ManualStore implements BrokerStore {
     private @Nullable RuntimeException failure;
     private final Set<Damaged> damaged;
     private boolean overloaded;
+    private boolean cutOff;
     private long lastSession;
     private int life;
     private int killed;
@@ -145,6 +147,15 @@ public final class ManualStore implements BrokerStore {
      */
     public synchronized void overloaded(boolean value) {
         overloaded = value;
+    }
+
+    /**
+     * Sets whether too few other nodes can be reached.
+     *
+     * @param value what the store says from now on
+     */
+    public synchronized void cutOff(boolean value) {
+        cutOff = value;
     }
 
     /** From now on pages that are read come with {@link #releaseReads}. */
@@ -339,6 +350,16 @@ public final class ManualStore implements BrokerStore {
     @Override
     public long clockMillis() {
         return TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - createdNanos);
+    }
+
+    @Override
+    public synchronized boolean isCutOff() {
+        return cutOff;
+    }
+
+    @Override
+    public synchronized ReasonCode refusal() {
+        return cutOff ? ReasonCode.SERVER_UNAVAILABLE : ReasonCode.QUOTA_EXCEEDED;
     }
 
     @Override

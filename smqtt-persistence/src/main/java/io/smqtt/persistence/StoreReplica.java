@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.spi.BrokerStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.rocksdb.RocksDBException;
+
+/**
+ * The rows of a replicated store on one member. All members apply the same batches in the same order; the one that leads has a {@link
+ * BrokerStore} over its rows, whose batches these are.
+ *
+ * <p>The rows have no log of their own: what was applied and not flushed is lost in a crash, and {@link #applied} tells from where the batches
+ * have to be applied again. Batches are whole, because all column families are flushed together.
+ *
+ * <p>{@link #apply} is called by one thread at a time; the other methods by any, but not on event loops.
+ */
+public final class StoreReplica implements AutoCloseable {
+
+    private final StoreFolder folder;
+    private final Database database;
+    private final StoreSettings settings;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Object applying = new Object();
+    private volatile long applied;
+    private volatile boolean led;
+
+    private StoreReplica(StoreFolder folder, Database database, StoreSettings settings, long applied) {
+        this.folder = folder;
+        this.database = database;
+        this.settings = settings;
+        this.applied = applied;
+    }
+
+    /**
+     * Opens the rows, and creates them if the directory is empty or missing. Blocks.
+     *
+     * @param directory the directory of the rows only
+     * @param settings limits and memory
+     * @return the rows
+     * @throws StoreInUseException if they are open already, here or in another process
+     * @throws io.smqtt.spi.StoreDamagedException if a part of them cannot be read, or a newer program wrote it
+     * @throws StoreUnusableException if the directory cannot be read or written
+     */
+    public static StoreReplica open(Path directory, StoreSettings settings) {
+        StoreFolder folder = StoreFolder.open(directory.toAbsolutePath().normalize());
+        Database database = new Database(folder.database(), settings, true);
+        try {
+            NativeLibrary.load(folder.directory());
+            database.open(folder.isFresh());
+            if (!database.hasUsualNumbers()) {
+                throw Damage.of(folder.database(), "its column families are not those of a replica", null);
+            }
+            if (StoreFolder.bytesOf(folder.database()) <= settings.verifyBytes()) {
+                database.verify();
+            }
+            byte[] row = database.get(Family.META, MetaRows.key(MetaRows.APPLIED));
+            long applied = row == null ? 0 : new ByteReader(row).number();
+            if (folder.isFresh()) {
+                folder.created();
+            }
+            return new StoreReplica(folder, database, settings, applied);
+        } catch (RocksDBException e) {
+            throw closed(folder, database, Damage.orFailure(e, folder.database()));
+        } catch (MalformedBytesException e) {
+            throw closed(folder, database, Damage.of(e, folder.database()));
+        } catch (RuntimeException e) {
+            throw closed(folder, database, e);
+        }
+    }
+
+    private static RuntimeException closed(StoreFolder folder, Database database, RuntimeException cause) {
+        database.close();
+        folder.close();
+        return cause;
+    }
+
+    /**
+     * The number of the last batch that was applied, which is stored with its rows.
+     *
+     * @return 0 if there was none
+     */
+    public long applied() {
+        return applied;
+    }
+
+    /**
+     * Applies a batch.
+     *
+     * @param number its number, larger than that of the batch before
+     * @param source has the batch
+     * @param offset where it begins
+     * @param length its bytes
+     * @throws StoreUnusableException if it cannot be written, for example because the disk is full; then no other may be applied
+     */
+    public void apply(long number, byte[] source, int offset, int length) {
+        byte[] mark = new ByteWriter(Long.BYTES).number(number).toByteArray();
+        byte[] batch = Arrays.copyOfRange(source, offset, offset + length);
+        synchronized (applying) {
+            try {
+                database.apply(batch, new Change(Family.META, MetaRows.key(MetaRows.APPLIED), mark));
+            } catch (RocksDBException e) {
+                throw StoreUnusableException.of(folder.directory(), e);
+            }
+            applied = number;
+        }
+    }
+
+    /**
+     * Writes to stable storage what was applied before this call. Blocks.
+     *
+     * @return the number of a batch: the rows of all batches up to it are on stable storage
+     * @throws StoreUnusableException if they cannot be written
+     */
+    public long persist() {
+        long before = applied;
+        try {
+            database.flush();
+        } catch (RocksDBException e) {
+            throw StoreUnusableException.of(folder.directory(), e);
+        }
+        return before;
+    }
+
+    /**
+     * Copies the rows as they are at one moment; files are linked where the target is on the same disk. Blocks. {@link #apply} waits for a part
+     * of that time.
+     *
+     * @param target a directory that does not exist; {@link #open} opens the copy afterwards
+     * @return the number of the last batch that the copy has
+     * @throws StoreUnusableException if it cannot be written
+     */
+    public long checkpoint(Path target) {
+        persist(); // most of the work, while others are applied
+        synchronized (applying) {
+            try {
+                Files.createDirectories(target);
+                database.checkpoint(target.resolve("db"));
+                StoreFolder.complete(target);
+            } catch (IOException | RocksDBException e) {
+                throw StoreUnusableException.of(target, e);
+            }
+            return applied;
+        }
+    }
+
+    /**
+     * Whether a store was opened over these rows, so that they must not be replaced.
+     *
+     * @return true from the first {@link #lead} on
+     */
+    public boolean isLed() {
+        return led;
+    }
+
+    /**
+     * Opens the store over these rows, on the member that leads. Blocks, because it writes its clock.
+     *
+     * @param path the way of its batches; a failure of it ends the store
+     * @return the store; closed before this object, which stays open
+     * @throws StoreUnusableException if nothing can be written, because this member does not lead any more
+     */
+    public BrokerStore lead(CommitPath path) {
+        database.commitBy(path);
+        led = true;
+        try {
+            return new RocksBrokerStore(folder, database, settings, new LinuxMachine(), false);
+        } catch (RocksDBException e) {
+            throw StoreUnusableException.of(folder.directory(), e);
+        }
+    }
+
+    /** Closes the rows. Blocks; can be called more than once. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            database.commitBy(null);
+            database.close();
+            folder.close();
+        }
+    }
+}
