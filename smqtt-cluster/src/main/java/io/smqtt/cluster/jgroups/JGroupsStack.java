@@ -48,9 +48,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class JGroupsStack {
 
-    private static final int HEARTBEAT_MILLIS = 250;
-    private static final int SILENCE_MILLIS = 5_250;
-    private static final int ANSWER_MILLIS = 1_000;
+    static final int HEARTBEAT_MILLIS = 250;
+    static final int SILENCE_MILLIS = 5_250;
+    static final int ANSWER_MILLIS = 1_000;
 
     private JGroupsStack() {}
 
@@ -76,7 +76,7 @@ final class JGroupsStack {
      * Protocols and servers get their log at their creation: those created in here use {@link ChannelLog}, and other users of JGroups in
      * this process keep theirs. One at a time.
      */
-    private static synchronized <T> T limited(Callable<T> making) throws Exception {
+    static synchronized <T> T limited(Callable<T> making) throws Exception {
         CustomLogFactory before = LogFactory.getCustomLogFactory();
         LogFactory.setCustomLogFactory(new ChannelLog());
         try {

@@ -81,6 +81,7 @@ public final class PlainTcp extends TCP {
 
     private final Map<Address, Silence> silences = new ConcurrentHashMap<>();
 
+    private WireProfile profile = WireProfile.CLUSTER;
     private @Nullable NodeSockets sockets;
     private @Nullable Refusals refusals;
     private @Nullable Future<?> checks;
@@ -105,6 +106,11 @@ public final class PlainTcp extends TCP {
         setSocketFactory(factory);
         sockets = factory;
         refusals = callback;
+    }
+
+    /** Sets the headers and addresses that are accepted, before any other call. */
+    void accept(WireProfile accepted) {
+        profile = accepted;
     }
 
     /** Whether a process has accepted a connection of this node and has not closed it. */
@@ -203,9 +209,9 @@ public final class PlainTcp extends TCP {
             byte flags = bytes.readByte();
             isToAll = (flags & MULTICAST) != 0;
             if ((flags & LIST) != 0) {
-                batches = WireMessages.readBatch(bytes, isToAll);
+                batches = WireMessages.readBatch(bytes, isToAll, profile);
             } else {
-                message = WireMessages.read(bytes);
+                message = WireMessages.read(bytes, profile);
             }
             requireOneSender(connection, message, batches);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {

@@ -17,7 +17,7 @@ import org.jgroups.util.ByteArrayDataInputStream;
 
 /**
  * Validates the bytes of the channel's protocols before the channel's library reads them, because the library allocates any length in
- * them: each count and length must fit into the remaining bytes, and each address must be of one of two kinds. Allocates nothing.
+ * them: each count and length must fit into the remaining bytes, and each address must be of one of two kinds, or three in the channel for replicas. Allocates nothing.
  */
 @AnyThread
 final class WireGrammar {
@@ -33,37 +33,45 @@ final class WireGrammar {
     private static final int JOIN_REASON = 1 << 2;
     private static final int JOIN_MERGE_VIEW = 1 << 3;
 
-    private final ByteArrayDataInputStream in;
+    /** A node with names: its class, then a number, and at most 255 keys with values. */
+    private static final short NAMED_UUID = 12;
 
-    private WireGrammar(ByteArrayDataInputStream in) {
+    private static final int MAXIMUM_NAMES = 64;
+    private static final int RESULTS = 3;
+
+    private final ByteArrayDataInputStream in;
+    private final WireProfile profile;
+
+    private WireGrammar(ByteArrayDataInputStream in, WireProfile profile) {
         this.in = in;
+        this.profile = profile;
     }
 
     /** Validates a header whose class was read, and returns to its beginning. */
-    static void header(short number, ByteArrayDataInputStream in) throws IOException {
+    static void header(short number, ByteArrayDataInputStream in, WireProfile profile) throws IOException {
         int from = in.position();
-        new WireGrammar(in).header(number);
+        new WireGrammar(in, profile).header(number);
         back(in, from);
     }
 
     /** Validates an address, and returns to its beginning. */
-    static void address(ByteArrayDataInputStream in) throws IOException {
+    static void address(ByteArrayDataInputStream in, WireProfile profile) throws IOException {
         int from = in.position();
-        new WireGrammar(in).address();
+        new WireGrammar(in, profile).address();
         back(in, from);
     }
 
     /** Validates a digest with its members, and returns to its beginning. */
-    static void digest(ByteArrayDataInputStream in) throws IOException {
+    static void digest(ByteArrayDataInputStream in, WireProfile profile) throws IOException {
         int from = in.position();
-        new WireGrammar(in).digest(true);
+        new WireGrammar(in, profile).digest(true);
         back(in, from);
     }
 
     /** Validates a list of sequence numbers, and returns to its beginning. */
     static void sequenceNumbers(ByteArrayDataInputStream in) throws IOException {
         int from = in.position();
-        WireGrammar list = new WireGrammar(in);
+        WireGrammar list = new WireGrammar(in, WireProfile.CLUSTER);
         int bits = in.readInt();
         list.skip(Long.BYTES);
         refuseIf(bits < 0 || (bits + (long) Long.SIZE - 1) / Long.SIZE > in.available() / Long.BYTES, "size", bits);
@@ -71,13 +79,13 @@ final class WireGrammar {
     }
 
     /** Validates the bytes of a message that the protocol of a header reads. */
-    static void payload(Header header, byte[] bytes) throws IOException {
+    static void payload(Header header, byte[] bytes, WireProfile profile) throws IOException {
         boolean isRead =
                 header instanceof PingHeader || header instanceof GMS.GmsHeader || header instanceof MERGE3.MergeHeader;
         if (!isRead || bytes.length == 0) {
             return;
         }
-        WireGrammar payload = new WireGrammar(new ByteArrayDataInputStream(bytes));
+        WireGrammar payload = new WireGrammar(new ByteArrayDataInputStream(bytes), profile);
         if (header instanceof PingHeader) {
             payload.nodes();
         } else if (header instanceof GMS.GmsHeader membership) {
@@ -137,6 +145,21 @@ final class WireGrammar {
             case 94 -> { // suspicion
                 skip(Short.BYTES);
                 address();
+            }
+            case WireProfile.LEADER -> {
+                Bits.readLongCompressed(in);
+                address();
+            }
+            case WireProfile.ENTRIES -> {
+                Bits.readLongCompressed(in);
+                address();
+            }
+            case WireProfile.ENTRIES_ANSWER -> {
+                Bits.readLongCompressed(in);
+                if (in.readBoolean()) {
+                    int result = Bits.readIntCompressed(in);
+                    refuseIf(result < 0 || result >= RESULTS, "result", result);
+                }
             }
             default -> {
                 // numbers only
@@ -303,7 +326,23 @@ final class WireGrammar {
                         length);
                 skip(length + (length == Global.IPV6_SIZE ? Integer.BYTES : 0) + Short.BYTES);
             }
-            default -> refuseIf(true, "kind of address", kind);
+            default -> {
+                refuseIf(kind != 0 || profile != WireProfile.REPLICAS, "kind of address", kind);
+                named();
+            }
+        }
+    }
+
+    private void named() throws IOException {
+        short type = in.readShort();
+        refuseIf(type != NAMED_UUID, "class of an address", type);
+        skip(UUID_BYTES);
+        Bits.readIntCompressed(in);
+        int names = in.readUnsignedByte();
+        refuseIf(names > MAXIMUM_NAMES, "count of names", names);
+        for (int i = 0; i < names; i++) {
+            skip(in.readUnsignedByte());
+            skip(in.readUnsignedByte());
         }
     }
 

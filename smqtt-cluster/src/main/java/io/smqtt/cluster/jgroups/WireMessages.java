@@ -66,13 +66,13 @@ final class WireMessages {
     private WireMessages() {}
 
     /** Reads one message with its type. */
-    static Message read(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
-        return read(in.readShort(), in);
+    static Message read(ByteArrayDataInputStream in, WireProfile profile) throws IOException, ClassNotFoundException {
+        return readInto(create(in.readShort()), in, profile);
     }
 
     /** Reads one message with its type, and checks that nothing follows. */
     static Message read(byte[] bytes) throws IOException, ClassNotFoundException {
-        return read(new ByteArrayDataInputStream(bytes));
+        return read(new ByteArrayDataInputStream(bytes), WireProfile.CLUSTER);
     }
 
     /**
@@ -80,10 +80,10 @@ final class WireMessages {
      *
      * @return two batches, null if empty: messages that keep their order, and messages that overtake others
      */
-    static @Nullable MessageBatch[] readBatch(ByteArrayDataInputStream in, boolean multicast)
+    static @Nullable MessageBatch[] readBatch(ByteArrayDataInputStream in, boolean multicast, WireProfile profile)
             throws IOException, ClassNotFoundException {
-        var to = address(in);
-        var from = address(in);
+        var to = address(in, profile);
+        var from = address(in, profile);
         byte[] cluster = bytes(in, in.readShort());
         AsciiString name = cluster == null ? null : new AsciiString(cluster);
         int count = in.readInt();
@@ -93,7 +93,7 @@ final class WireMessages {
             short type = in.readShort();
             BaseMessage message = create(type);
             message.setDest(to).setSrc(from);
-            readInto(message, in);
+            readInto(message, in, profile);
             boolean overtakes = message.isFlagSet(Message.Flag.OOB);
             int index = overtakes ? 1 : 0;
             if (batches[index] == null) {
@@ -103,10 +103,6 @@ final class WireMessages {
             batches[index].add(message);
         }
         return batches;
-    }
-
-    private static Message read(short type, ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
-        return readInto(create(type), in);
     }
 
     private static BaseMessage create(short type) throws InvalidObjectException {
@@ -119,17 +115,17 @@ final class WireMessages {
         };
     }
 
-    private static Message readInto(BaseMessage message, ByteArrayDataInputStream in)
+    private static Message readInto(BaseMessage message, ByteArrayDataInputStream in, WireProfile profile)
             throws IOException, ClassNotFoundException {
         byte leading = in.readByte();
         message.setFlag(in.readShort(), false);
         if ((leading & DESTINATION) != 0) {
-            message.setDest(address(in));
+            message.setDest(address(in, profile));
         }
         if ((leading & SOURCE) != 0) {
-            message.setSrc(address(in));
+            message.setSrc(address(in, profile));
         }
-        Header[] headers = headers(in);
+        Header[] headers = headers(in, profile);
         message.headers(headers);
         // With this flag the bytes are a serialized object, which protocols would deserialize.
         boolean bySerialization = message.isFlagSet(Message.Flag.SERIALIZED);
@@ -140,20 +136,21 @@ final class WireMessages {
                 if (payload != null) {
                     for (Header header : headers) {
                         if (header != null) {
-                            WireGrammar.payload(header, payload);
+                            WireGrammar.payload(header, payload, profile);
                         }
                     }
                     message.setArray(payload, 0, payload.length);
                 }
             }
-            case Message.OBJ_MSG -> ((ObjectMessage) message).setObject(object(in));
+            case Message.OBJ_MSG -> ((ObjectMessage) message).setObject(object(in, profile));
             default -> message.readPayload(in);
         }
         return message;
     }
 
-    private static @Nullable Address address(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
-        WireGrammar.address(in);
+    private static @Nullable Address address(ByteArrayDataInputStream in, WireProfile profile)
+            throws IOException, ClassNotFoundException {
+        WireGrammar.address(in, profile);
         return Util.readAddress(in);
     }
 
@@ -168,7 +165,7 @@ final class WireMessages {
     }
 
     /** Reads the content of stability messages and of requests for lost ones; never a class by its name. */
-    private static @Nullable SizeStreamable object(ByteArrayDataInputStream in)
+    private static @Nullable SizeStreamable object(ByteArrayDataInputStream in, WireProfile profile)
             throws IOException, ClassNotFoundException {
         if (in.readByte() == 0) {
             return null;
@@ -176,7 +173,7 @@ final class WireMessages {
         short number = in.readShort();
         SizeStreamable object = switch (number) {
             case DIGEST, MUTABLE_DIGEST -> {
-                WireGrammar.digest(in);
+                WireGrammar.digest(in, profile);
                 yield number == DIGEST ? new Digest() : new MutableDigest();
             }
             case SEQUENCE_NUMBERS -> {
@@ -189,7 +186,8 @@ final class WireMessages {
         return object;
     }
 
-    private static @Nullable Header[] headers(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
+    private static @Nullable Header[] headers(ByteArrayDataInputStream in, WireProfile profile)
+            throws IOException, ClassNotFoundException {
         int count = in.readShort();
         WireGrammar.refuseIf(
                 count < 0 || count > MAXIMUM_HEADERS || count > in.available() / HEADER_BYTES,
@@ -199,8 +197,11 @@ final class WireMessages {
         for (int i = 0; i < count; i++) {
             short protocol = in.readShort();
             short number = in.readShort();
-            WireGrammar.refuseIf(!isKnownHeader(protocol, number), "header of class", number);
-            WireGrammar.header(number, in);
+            WireGrammar.refuseIf(
+                    !isKnownHeader(protocol, number) && !profile.isKnownHeader(protocol, number),
+                    "header of class",
+                    number);
+            WireGrammar.header(number, in, profile);
             Header header = ClassConfigurator.create(number);
             header.readFrom(in);
             headers[i] = header.setProtId(protocol);

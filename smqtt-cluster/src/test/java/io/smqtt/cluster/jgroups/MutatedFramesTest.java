@@ -136,10 +136,10 @@ class MutatedFramesTest {
         ByteArrayDataInputStream in = new ByteArrayDataInputStream(frame, 2, frame.length);
         boolean isList = (in.readByte() & 1) != 0;
         if (isList) {
-            WireMessages.readBatch(in, false);
+            WireMessages.readBatch(in, false, WireProfile.CLUSTER);
             return;
         }
-        Message message = WireMessages.read(in);
+        Message message = WireMessages.read(in, WireProfile.CLUSTER);
         if (message instanceof BytesMessage && message.hasArray()) {
             ByteArray payload = new ByteArray(message.getArray());
             if (message.getHeader(Stranger.PING_ID) != null) {

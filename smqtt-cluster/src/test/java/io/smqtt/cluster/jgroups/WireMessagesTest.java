@@ -85,7 +85,7 @@ class WireMessagesTest {
         Util.writeMessageList(to, from, new byte[] {'c'}, messages, out, false);
         ByteArrayDataInputStream in = new ByteArrayDataInputStream(out.buffer(), 3, out.position() - 3);
 
-        MessageBatch[] batches = WireMessages.readBatch(in, false);
+        MessageBatch[] batches = WireMessages.readBatch(in, false, WireProfile.CLUSTER);
 
         assertThat(batches[0].size()).isEqualTo(2);
         assertThat(batches[1].size()).isEqualTo(1);
