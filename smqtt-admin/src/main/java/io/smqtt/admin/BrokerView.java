@@ -20,6 +20,8 @@ import io.smqtt.spi.BrokerFigures;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.spi.Replicas;
 import io.smqtt.spi.Rules;
 import io.smqtt.spi.Sources;
 import io.smqtt.spi.SubscribeRequest;
@@ -549,6 +551,17 @@ public final class BrokerView implements BrokerModule {
      */
     public @Nullable Sources sourcesHere() {
         return core().sources();
+    }
+
+    /**
+     * Describes the replicas of stores on this node.
+     *
+     * @return one for each node whose replica is here; none if the broker holds none, or none runs
+     */
+    public List<ReplicaStatus> replicasHere() {
+        Core now = core;
+        Replicas held = now == null ? null : now.replicas();
+        return held == null ? List.of() : held.status();
     }
 
     /**

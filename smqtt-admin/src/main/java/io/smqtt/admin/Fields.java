@@ -6,6 +6,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.HealthReport;
+import io.smqtt.spi.ReplicaStatus;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -132,6 +133,43 @@ public final class Fields {
         retained.put("forgotten", status.retained().forgotten());
         all.put("retained", retained);
         all.put("dropped-for-forgotten", dropped(status.droppedForForgotten()));
+        return all;
+    }
+
+    /**
+     * Returns the fields of the replicas of one node's store, named with hyphens.
+     *
+     * @param replica the state that this node sees
+     * @return its fields
+     */
+    public static Map<String, @Nullable Object> of(ReplicaStatus replica) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("home", replica.home());
+        all.put("members", replica.members());
+        all.put("connected", replica.connected());
+        all.put("leader", replica.leader());
+        all.put("serves", replica.serves());
+        all.put("voter", replica.voter());
+        all.put("term", replica.term());
+        all.put("last-entry", replica.lastEntry());
+        all.put("committed-entry", replica.committedEntry());
+        all.put("log-bytes", replica.logBytes());
+        all.put("waiting-entries", replica.waitingEntries());
+        all.put("since-commit-millis", replica.sinceCommitMillis());
+        all.put("sent-bytes", replica.sentBytes());
+        all.put("received-bytes", replica.receivedBytes());
+        all.put("refused-messages", replica.refusedMessages());
+        Map<String, @Nullable Object> behind = new TreeMap<>();
+        replica.behind().forEach((member, lag) -> behind.put(member, of(lag)));
+        all.put("behind", behind);
+        all.put("failure", replica.failure());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(ReplicaStatus.Lag lag) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("entries", lag.entries());
+        all.put("bytes", lag.bytes());
         return all;
     }
 

@@ -543,7 +543,9 @@ final class ManagementServer {
         if (status == null) {
             return send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker is not a node of a cluster\n");
         }
-        return send(response, HttpResponseStatus.OK, JSON, Json.of(Fields.of(status)) + "\n");
+        Map<String, @Nullable Object> fields = Fields.of(status);
+        fields.put("replicas", view.replicasHere().stream().map(Fields::of).toList());
+        return send(response, HttpResponseStatus.OK, JSON, Json.of(fields) + "\n");
     }
 
     private static Mono<Void> unauthorized(HttpServerResponse response, String text) {

@@ -128,7 +128,7 @@ final class NodeCommands {
     @Command(
             name = "cluster",
             description = "Shows the cluster as one node sees it: version, address, weight, routes, pending frames, "
-                    + "repairs.")
+                    + "repairs; and the replicas of stores on this node.")
     static final class Cluster extends CtlRequest {
 
         private static final List<Column> COLUMNS = List.of(
@@ -143,6 +143,15 @@ final class NodeCommands {
                 Column.of("PARKED", "parked-messages"),
                 Column.of("dropped"),
                 Column.of("heard"));
+
+        private static final List<Column> REPLICAS = List.of(
+                Column.of("STORE OF", "home"),
+                new Column("LEADER", Cluster::leader),
+                Column.of("term"),
+                new Column("REPLICAS ON", row -> joined(row.path("members"))),
+                new Column("CONNECTED", row -> joined(row.path("connected"))),
+                Column.of("ENTRY", "committed-entry"),
+                new Column("BEHIND", Cluster::behind));
 
         Cluster(ProgramContext program) {
             super(program);
@@ -159,7 +168,39 @@ final class NodeCommands {
             } else {
                 out.table(COLUMNS, rows(status));
                 summary(status).forEach(out::line);
+                if (!answer.path("replicas").isEmpty()) {
+                    out.line("");
+                    List<JsonNode> replicas = new ArrayList<>();
+                    answer.path("replicas").forEach(replicas::add);
+                    out.table(REPLICAS, replicas);
+                }
             }
+        }
+
+        private static String joined(JsonNode names) {
+            List<String> all = new ArrayList<>();
+            names.forEach(name -> all.add(name.asText()));
+            return String.join(" ", all);
+        }
+
+        private static String leader(JsonNode replica) {
+            return replica.hasNonNull("failure")
+                    ? "failed: " + replica.path("failure").asText()
+                    : replica.path("leader").asText("none");
+        }
+
+        private static String lag(JsonNode lag) {
+            long entries = lag.path("entries").asLong();
+            return entries == 0 ? "0" : entries + " (" + lag.path("bytes").asLong() + " bytes)";
+        }
+
+        /** The leader alone knows it. */
+        private static String behind(JsonNode replica) {
+            List<String> all = new ArrayList<>();
+            replica.path("behind")
+                    .fields()
+                    .forEachRemaining(member -> all.add(member.getKey() + " " + lag(member.getValue())));
+            return all.isEmpty() ? "-" : String.join(", ", all);
         }
 
         private static List<JsonNode> rows(JsonNode status) {

@@ -109,10 +109,21 @@ final class StartCommand implements Callable<Integer> {
             log.info("ignored environment variables of a service named smqtt: {}", leftAlone);
         }
         CountDownLatch stop = new CountDownLatch(1);
-        onStopSignal(stop, log);
+        StartThread start = new StartThread(config.broker().storage().replicas() > 1);
+        onStopSignal(stop, start, log);
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
         program.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
-        BrokerStarter.Running broker = running(plan);
+        BrokerStarter.Running broker;
+        try {
+            broker = running(plan);
+        } catch (RuntimeException e) {
+            if (start.wasEnded()) {
+                log.info("stopped before the start was complete: {}", e.getMessage());
+                return ExitCode.OK;
+            }
+            throw e;
+        }
+        start.ended();
         broker.show(config);
         started.set(broker);
         announce(broker);
@@ -193,7 +204,7 @@ final class StartCommand implements Callable<Integer> {
         }
     }
 
-    private void onStopSignal(CountDownLatch stop, Logger log) {
+    private void onStopSignal(CountDownLatch stop, StartThread start, Logger log) {
         AtomicLong first = new AtomicLong(NOT_STOPPING);
         program.signals().onStop(() -> {
             long now = program.nanoTime().getAsLong();
@@ -202,6 +213,7 @@ final class StartCommand implements Callable<Integer> {
                 program.signals().halt();
             }
             stop.countDown();
+            start.end();
         });
     }
 

@@ -10,6 +10,8 @@ import io.smqtt.spi.Alarm.Severity;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.spi.Replicas;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -49,6 +51,7 @@ final class AlarmChecks {
         heap();
         limits();
         cluster();
+        replicas();
         bridges();
         meters.backends()
                 .failing()
@@ -156,6 +159,28 @@ final class AlarmChecks {
                     "too_few_members",
                     status.reachableNodes() + " nodes can be reached, and cluster.min-members is "
                             + status.minMembers());
+        }
+    }
+
+    private void replicas() {
+        Replicas held = core.replicas();
+        if (held == null) {
+            return;
+        }
+        held.status().forEach(one -> {
+            if (one.failure() != null) {
+                fail(
+                        "replica_failed/" + one.home(),
+                        "the replica of node " + one.home() + "'s store on this node has ended: " + one.failure());
+            }
+        });
+        ReplicaStatus own = held.own();
+        if (!own.serves() && own.failure() == null) {
+            fail(
+                    "no_majority",
+                    "this node commits nothing: it reaches " + own.connected().size() + " of the "
+                            + own.members().size() + " nodes with its replicas, and the leader of these is "
+                            + own.leader());
         }
     }
 

@@ -4,6 +4,8 @@ package io.smqtt.metric;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.spi.Replicas;
 import io.smqtt.spi.Rules;
 import io.smqtt.spi.Sources;
 import io.smqtt.thread.AnyThread;
@@ -30,6 +32,7 @@ final class Health {
     private volatile @Nullable Bridges bridges;
     private volatile @Nullable Rules rules;
     private volatile @Nullable Sources sources;
+    private volatile @Nullable Replicas replicas;
 
     Health(StoreMeters store, BackendCounts backends, OverloadLevel overload) {
         this.store = store;
@@ -57,6 +60,10 @@ final class Health {
         sources = watched;
     }
 
+    void replicas(Replicas watched) {
+        replicas = watched;
+    }
+
     void listening() {
         listening = true;
     }
@@ -65,7 +72,10 @@ final class Health {
         draining = true;
     }
 
-    /** Fails only for a state that needs a restart: an event loop that has not run a due task for 30 seconds. */
+    /**
+     * Fails only for a state that needs a restart: an event loop that has not run a due task for 30 seconds, or replicas that have ended and can be
+     * opened again.
+     */
     HealthReport live() {
         Map<String, String> checks = new LinkedHashMap<>();
         boolean stuck = false;
@@ -79,7 +89,12 @@ final class Health {
         if (!stuck) {
             checks.put("event-loops", "running");
         }
-        return new HealthReport(!stuck, checks);
+        Replicas held = replicas;
+        boolean ended = held != null && held.needsRestart();
+        if (ended) {
+            checks.put("replicas", "ended; a restart opens them again");
+        }
+        return new HealthReport(!stuck && !ended, checks);
     }
 
     /**
@@ -120,6 +135,24 @@ final class Health {
         if (read != null) { // a detail only, as bridges
             read.status().forEach(source -> checks.put("source-" + source.name(), Tagged.of(source.state())));
         }
-        return new HealthReport(listening && !draining && healthy && together, checks);
+        Replicas held = replicas;
+        boolean committing = true;
+        if (held != null) {
+            ReplicaStatus own = held.own();
+            committing = own.serves();
+            checks.put("replicas", replicas(own));
+        }
+        return new HealthReport(listening && !draining && healthy && together && committing, checks);
+    }
+
+    private static String replicas(ReplicaStatus own) {
+        String connected = own.connected().size() + " of " + own.members().size();
+        if (own.failure() != null) {
+            return "failed: " + own.failure();
+        }
+        if (own.serves()) {
+            return connected;
+        }
+        return own.hasMajority() ? "not leading" : "no majority, " + connected;
     }
 }

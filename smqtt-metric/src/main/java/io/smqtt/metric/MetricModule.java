@@ -23,6 +23,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.HealthReport;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.Replicas;
 import io.smqtt.spi.Rules;
 import io.smqtt.spi.Sources;
 import io.smqtt.spi.TrafficCounts;
@@ -185,6 +186,11 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         if (sources != null) {
             core.config().sources().keySet().forEach(name -> SourceMeters.bindTo(registry, sources, name));
             health.sources(sources);
+        }
+        Replicas replicas = core.replicas();
+        if (replicas != null) {
+            ReplicaMeters.bindTo(registry, replicas);
+            health.replicas(replicas);
         }
         Supplier<ManagementStatus> management = core.management();
         if (management != null) {

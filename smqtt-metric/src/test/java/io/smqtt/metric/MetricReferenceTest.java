@@ -47,14 +47,14 @@ class MetricReferenceTest {
 
             | path | answers 503 |
             |---|---|
-            | `/health/live` | when an event loop has run nothing for 30 seconds |
-            | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; from the beginning of a stop |
+            | `/health/live` | when an event loop has run nothing for 30 seconds; when a replica has ended because of its disk, and that takes writes again |
+            | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; while a node with `storage.replicas` above 1 reaches no majority of its replicas; from the beginning of a stop |
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
             `connecting`, `disconnected`, `standby` or `stopped`, and does not make the node unready either. Each action of a [rule](rules.md) is `up`, or `down` while its sink fails; a detail, too. So is each [source](rules.md#sources): `running`, `paused`, `failing`, `standby` or `stopped`.
             `overload` is a detail, too: `none`, or the level with its cause ([overload](tuning.md#overload)).
 
-            `smqtt.cluster.*` exists in a cluster only. `/cluster` shows each node ([clustering.md](clustering.md)).
+            `smqtt.cluster.*` exists in a cluster only, `smqtt.replica.*` with `storage.replicas` above 1. `/cluster` shows each node ([clustering.md](clustering.md)).
 
             ## Alarms
 
@@ -70,6 +70,8 @@ class MetricReferenceTest {
             | `peer_gone/<node>` | warning | a node of the cluster cannot be reached |
             | `bridge_down/<name>` | critical | the bridge `<name>` has lost its connection, or an attempt to connect has failed; not one that an operator has stopped |
             | `backend_down/<name>` | critical | the backend `<name>` of `access.chain` fails: it is not asked, except for one request every few seconds |
+            | `no_majority` | critical | with `storage.replicas` above 1: this node commits nothing that its clients store, because it reaches no majority of its replicas or does not lead them |
+            | `replica_failed/<node>` | critical | with `storage.replicas` above 1: the replica of that node's store on this node has ended, for example because its disk is full. The node has to be started again; `/health/live` fails as soon as the disk takes writes again |
             | `too_few_members` | critical | fewer nodes than `cluster.min-members` can be reached |
             | `certificate_expires/<block>` | warning, then critical | a certificate of `<block>.tls.certificate` expires within 14 days (`management.alarms.certificate-expiry`), or has expired. The files are read once an hour |
 
@@ -266,6 +268,7 @@ class MetricReferenceTest {
             broker.module.observer().payloadValidated("sensors", "passed");
             RuleMeters.bindTo(broker.module.registry(), List::of, "hot", "alarm");
             SourceMeters.bindTo(broker.module.registry(), new SampleSources(), "orders");
+            ReplicaMeters.bindTo(broker.module.registry(), new SampleReplicas());
             broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module
                     .observer()

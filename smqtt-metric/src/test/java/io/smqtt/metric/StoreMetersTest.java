@@ -86,4 +86,31 @@ class StoreMetersTest {
         assertThat(bytes("smqtt.store.healthy")).isEqualTo(1);
         assertThat(health.ready().up()).isTrue();
     }
+
+    @Test
+    void aNodeWithoutAMajorityOfItsReplicasIsNotReady() {
+        StoreMeters meters = new StoreMeters(registry, directory);
+        SimpleMeterRegistry others = new SimpleMeterRegistry();
+        Health health = new Health(meters, new BackendCounts(others), new OverloadLevel(others));
+        health.listening();
+        meters.measured(FIGURES);
+        SampleReplicas replicas = new SampleReplicas();
+        health.replicas(replicas);
+
+        assertThat(health.ready().up()).isTrue();
+        assertThat(health.ready().checks()).containsEntry("replicas", "3 of 3");
+        replicas.reaching("a", "b");
+        assertThat(health.ready().up()).isTrue();
+        assertThat(health.ready().checks()).containsEntry("replicas", "2 of 3");
+        replicas.reaching("a");
+        assertThat(health.ready().up()).isFalse();
+        assertThat(health.ready().checks()).containsEntry("replicas", "no majority, 1 of 3");
+        replicas.reaching("a", "b", "c").failed("no space left on device");
+        assertThat(health.ready().up()).isFalse();
+        assertThat(health.ready().checks()).containsEntry("replicas", "failed: no space left on device");
+        assertThat(health.live().up()).isTrue();
+        replicas.needingRestart();
+        assertThat(health.live().up()).isFalse();
+        assertThat(health.live().checks()).containsKey("replicas");
+    }
 }

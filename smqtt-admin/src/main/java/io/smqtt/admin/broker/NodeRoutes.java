@@ -115,6 +115,7 @@ public final class NodeRoutes implements RouteGroup {
         fields.put("self", view.nodeName());
         fields.put("nodes", calls.nodes());
         fields.put("status", status == null ? null : Fields.of(status));
+        fields.put("replicas", view.replicasHere().stream().map(Fields::of).toList());
         return Mono.just(ApiAnswer.json(fields));
     }
 
