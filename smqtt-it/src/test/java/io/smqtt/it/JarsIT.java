@@ -41,6 +41,7 @@ class JarsIT {
             Map.entry("smqtt-sink-redis", "io.smqtt.sink.redis"),
             Map.entry("smqtt-cluster", "io.smqtt.cluster"),
             Map.entry("smqtt-persistence", "io.smqtt.persistence"),
+            Map.entry("smqtt-replication", "io.smqtt.replication"),
             Map.entry("smqtt-test", "io.smqtt.test"),
             Map.entry("smqtt-spring-boot-starter", "io.smqtt.spring"),
             Map.entry("smqtt-migrate", "io.smqtt.migrate"),

@@ -23,6 +23,7 @@ class ArchitectureDocumentTest {
     private static final List<String> PRODUCT = List.of(
             "core",
             "persistence",
+            "replication",
             "cluster",
             "metric",
             "admin",

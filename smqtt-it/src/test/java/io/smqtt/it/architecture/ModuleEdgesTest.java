@@ -36,6 +36,7 @@ class ModuleEdgesTest {
             Map.entry("sink-redis", Set.of("core", "rules")),
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),
+            Map.entry("replication", Set.of("core", "cluster", "persistence")),
             Map.entry(
                     "bootstrap",
                     Set.of(

@@ -28,6 +28,7 @@ class ModuleThreadsTest {
                         "sink-rabbitmq",
                         "cluster",
                         "persistence",
+                        "replication",
                         "metric",
                         "admin",
                         "bootstrap")

@@ -24,6 +24,7 @@ class TypeRingsTest {
     private static final List<String> MODULES = List.of(
             "core",
             "persistence",
+            "replication",
             "cluster",
             "metric",
             "access",

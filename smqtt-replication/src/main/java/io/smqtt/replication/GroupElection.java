@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jgroups.Address;
+import org.jgroups.EmptyMessage;
+import org.jgroups.Message;
+import org.jgroups.View;
+import org.jgroups.protocols.raft.ELECTION;
+import org.jgroups.protocols.raft.RaftHeader;
+import org.jgroups.protocols.raft.election.LeaderElected;
+import org.jgroups.protocols.raft.election.VoteRequest;
+import org.jgroups.protocols.raft.election.VoteResponse;
+import org.jgroups.util.Bits;
+import org.jgroups.util.ByteArrayDataInputStream;
+import org.jgroups.util.ByteArrayDataOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine's election among the members of one group. A node with a new log in place of a lost one does not vote: with its vote the
+ * members that do not have the last entries would be a majority. What it does otherwise than the engine:
+ *
+ * <ul>
+ *   <li>An answer counts in the round that it is for. The engine counts late ones in the next term, in which that member may vote again.
+ *   <li>A member that asks in an old term is told the current one.
+ *   <li>If the first member of the view may not vote, another one begins the vote.
+ * </ul>
+ */
+final class GroupElection extends ELECTION {
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long LEADERLESS_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private final GroupMembers members;
+    private final RocksRaftLog votes;
+    private final @Nullable String home;
+    private long leaderlessNanos = System.nanoTime(); // used by the group's thread
+
+    /**
+     * Creates the protocol of a group.
+     *
+     * @param id the number of the protocol in messages
+     * @param home the member that is elected if no other has a longer log, or null
+     */
+    GroupElection(short id, GroupMembers members, RocksRaftLog votes, @Nullable String home) {
+        setId(id);
+        this.members = members;
+        this.votes = votes;
+        this.home = home;
+    }
+
+    @Override
+    protected void handleView(View view) {
+        super.handleView(members.in(view));
+    }
+
+    @Override
+    protected void handleMessage(Message message, RaftHeader header) {
+        long term = raft.currentTerm();
+        if (header instanceof VoteRequest) {
+            if (header.currTerm() < term) {
+                tell(message.getSrc(), term);
+            } else if (votes.isVoter()) {
+                super.handleMessage(message, header);
+            }
+        } else if (header instanceof LeaderElected elected && elected.leader() == null) {
+            raft.currentTerm(header.currTerm());
+        } else if (!(header instanceof VoteResponse) || header.currTerm() == term) {
+            super.handleMessage(message, header);
+        }
+    }
+
+    /** A member that asks in an old term would need a round for each term that it lacks. The message names no leader. */
+    private void tell(Address member, long term) {
+        down_prot.down(new EmptyMessage(member)
+                .putHeader(id, new LeaderElected(null).currTerm(term))
+                .setFlag(Message.Flag.OOB));
+    }
+
+    /** A node that may not vote begins no round: it would raise the term again and again. */
+    @Override
+    protected void runVotingProcess() {
+        if (votes.isVoter()) {
+            super.runVotingProcess();
+        } else if (raft.leader() != null || !isMajorityAvailable()) {
+            stopVotingThread();
+            super.runVotingProcess(); // ends the thread
+        } else {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /**
+     * Begins a vote, if this member may vote, and no other one does: the engine leaves it to the first member of the view, which may be one without
+     * a vote.
+     */
+    void voteIfNoOtherDoes(long now) {
+        View present = view;
+        if (raft.leader() != null || !votes.isVoter() || present == null || !isMajorityAvailable()) {
+            leaderlessNanos = now;
+            return;
+        }
+        int rank = present.getMembers().indexOf(local_addr);
+        if (now - leaderlessNanos > (rank + 1) * LEADERLESS_NANOS) {
+            leaderlessNanos = now;
+            startVotingThread();
+        }
+    }
+
+    /** Of the members with the longest log the home, otherwise the first one of the view. Answers of earlier rounds do not count. */
+    @Override
+    protected @Nullable Address determineLeader() {
+        long term = raft.currentTerm();
+        Map<Address, LogEnd> ends = new HashMap<>();
+        getVotes().getResults().forEach((member, vote) -> {
+            if (vote != null && vote.currTerm() == term) {
+                ends.put(member, LogEnd.of(vote));
+            }
+        });
+        if (ends.size() < raft.majority()) {
+            return null;
+        }
+        Address longest = null;
+        for (Address member : view.getMembersRaw()) {
+            LogEnd end = ends.get(member);
+            if (end != null && (longest == null || end.isLongerThan(Objects.requireNonNull(ends.get(longest))))) {
+                longest = member;
+            }
+        }
+        Address preferred = GroupMembers.find(view, home);
+        boolean isEqual =
+                longest != null && preferred != null && Objects.equals(ends.get(preferred), ends.get(longest));
+        return isEqual ? preferred : longest;
+    }
+
+    /** The end of a member's log. */
+    private record LogEnd(long term, long index) {
+
+        static LogEnd of(VoteResponse vote) {
+            try {
+                ByteArrayDataOutputStream out = new ByteArrayDataOutputStream();
+                vote.writeTo(out);
+                ByteArrayDataInputStream in = new ByteArrayDataInputStream(out.buffer(), 0, out.position());
+                Bits.readLongCompressed(in); // the term of the vote
+                return new LogEnd(Bits.readLongCompressed(in), Bits.readLongCompressed(in));
+            } catch (IOException e) { // never, in memory
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Whether this log has more than another one. */
+        boolean isLongerThan(LogEnd other) {
+            return term > other.term || term == other.term && index > other.index;
+        }
+    }
+}

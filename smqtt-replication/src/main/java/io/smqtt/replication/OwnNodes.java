@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jgroups.Address;
+import org.jgroups.Event;
+import org.jgroups.Message;
+import org.jgroups.View;
+import org.jgroups.stack.Protocol;
+import org.jgroups.util.MessageBatch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hides nodes that have no part with this one from the groups above: they are in no view, and their messages are dropped. A node that was alone
+ * first and meets the others later is in the view of the channel without having been asked to join it.
+ *
+ * <p>It is above flow control, which waits for all nodes of the channel.
+ */
+final class OwnNodes extends Protocol {
+
+    private final Predicate<@Nullable Address> isForeign;
+    private final Consumer<View> whole;
+
+    /**
+     * Creates the protocol.
+     *
+     * @param isForeign whether a node has no part with this one; asked for each message
+     * @param whole receives each view with all nodes, on the thread of the channel
+     */
+    OwnNodes(Predicate<@Nullable Address> isForeign, Consumer<View> whole) {
+        this.isForeign = isForeign;
+        this.whole = whole;
+    }
+
+    @Override
+    public @Nullable Object up(Event event) {
+        if (event.getType() == Event.VIEW_CHANGE && event.<Object>getArg() instanceof View view) {
+            whole.accept(view);
+            return up_prot.up(new Event(Event.VIEW_CHANGE, own(view)));
+        }
+        return up_prot.up(event);
+    }
+
+    private View own(View view) {
+        List<Address> own = Arrays.stream(view.getMembersRaw())
+                .filter(member -> !isForeign.test(member))
+                .toList();
+        return own.size() == view.size() ? view : new View(view.getViewId(), own);
+    }
+
+    @Override
+    public @Nullable Object up(Message message) {
+        return isForeign.test(message.getSrc()) ? null : up_prot.up(message);
+    }
+
+    @Override
+    public void up(MessageBatch batch) {
+        MessageBatch rest = new MessageBatch(
+                batch.dest(), batch.sender(), batch.clusterName(), batch.multicast(), batch.mode(), batch.size());
+        for (Message message : batch) {
+            if (!isForeign.test(message.getSrc())) {
+                rest.add(message);
+            }
+        }
+        if (!rest.isEmpty()) {
+            up_prot.up(rest);
+        }
+    }
+}

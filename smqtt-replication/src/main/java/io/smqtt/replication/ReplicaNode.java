@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.cluster.jgroups.ReplicaProtocols;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.persistence.DiskProbe;
+import io.smqtt.persistence.StoreSettings;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.spi.Replicas;
+import io.smqtt.spi.StoreDamagedException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jgroups.stack.Protocol;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All replicas on this node: that of its own store, at home, and those of other nodes' stores. They share one channel. Thread-safe.
+ *
+ * <pre>
+ * DIRECTORY/replicas/NODE/  the replica of a node's store ({@link ReplicatedStore})
+ * DIRECTORY/replicas/OWNER  {@link ReplicaIdentity}
+ * </pre>
+ */
+final class ReplicaNode implements ReplicatedStore.Link, Replicas {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicaNode.class);
+    private static final String CHANNEL = "smqtt-replicas";
+    private static final Duration LINE_EVERY = Duration.ofSeconds(5);
+    private static final Duration PROBE_EVERY = Duration.ofSeconds(5);
+    private static final long JOIN_MILLIS = 60_000;
+    private static final int MAX_ENTRIES = 16;
+    private static final long MAX_BYTES = 64L << 20;
+
+    private final ReplicaPlan plan;
+    private final DiskWatch disk;
+    private final SortedMap<String, ReplicatedStore> replicas = new TreeMap<>();
+    private volatile @Nullable GroupChannel channel;
+
+    private ReplicaNode(ReplicaPlan plan, Path data) {
+        this.plan = plan;
+        disk = new DiskWatch(data, PROBE_EVERY, DiskProbe::write);
+    }
+
+    /**
+     * Opens all replicas of this node, and joins the other nodes. Blocks.
+     *
+     * @param data the data directory
+     * @param limits limits and memory of each replica
+     * @param reliable the protocols of the channel, see {@link GroupChannel#create}
+     * @throws io.smqtt.config.ConfigurationException if the directory is another node's
+     * @throws io.smqtt.spi.StoreDamagedException if a log or the rows are damaged
+     */
+    static ReplicaNode open(ReplicaPlan plan, Path data, StoreSettings limits, List<Protocol> reliable)
+            throws Exception {
+        ReplicaIdentity.require(data, plan);
+        ReplicaNode node = new ReplicaNode(plan, data);
+        try {
+            node.openReplicas(data.resolve(ReplicaIdentity.DIRECTORY), limits);
+            ReplicaIdentity.write(data, plan);
+            node.join(reliable);
+            return node;
+        } catch (Exception | Error e) { // declared by the channel
+            node.closeAll();
+            throw e;
+        }
+    }
+
+    private void openReplicas(Path directory, StoreSettings limits) {
+        for (String home : plan.homes()) {
+            GroupSettings settings = new GroupSettings(
+                    home,
+                    plan.numberOf(home),
+                    plan.self(),
+                    plan.membersOf(home),
+                    home,
+                    directory.resolve(home),
+                    MAX_ENTRIES,
+                    MAX_BYTES,
+                    LogLimits.defaults());
+            boolean isOwn = home.equals(plan.self());
+            replicas.put(home, ReplicatedStore.member(settings, limits, isOwn ? this : new Shared()));
+        }
+    }
+
+    private void join(List<Protocol> reliable) throws Exception {
+        List<RaftGroup> groups =
+                replicas.values().stream().map(ReplicatedStore::group).toList();
+        GroupChannel made = GroupChannel.create(reliable, plan.self(), plan.agreement(), groups);
+        channel = made;
+        ReplicaProtocols.connect(() -> {
+            made.connect(CHANNEL, JOIN_MILLIS);
+            return null;
+        });
+    }
+
+    private ReplicatedStore store() {
+        return replica(plan.self());
+    }
+
+    /** The replica of a node's store. */
+    ReplicatedStore replica(String home) {
+        return Objects.requireNonNull(replicas.get(home));
+    }
+
+    /**
+     * Waits until this node leads the group of its own store, and opens that. Blocks. The log says every few seconds what it waits for.
+     *
+     * @param patience the maximum time without progress
+     * @return the store, whose end is the end of all replicas; null after that time
+     * @throws io.smqtt.persistence.StoreUnusableException if the disk of a replica has failed
+     * @throws StoreDamagedException if a replica is damaged
+     */
+    @Nullable
+    BrokerStore awaitStore(Duration patience) throws InterruptedException {
+        long sinceNanos = System.nanoTime();
+        long seen = received();
+        ReplicatedStore own = store();
+        while (!own.awaitLeading(LINE_EVERY)) {
+            requireAgreement();
+            replicas.values().forEach(ReplicatedStore::requireUsable);
+            if (received() != seen) {
+                seen = received();
+                sinceNanos = System.nanoTime();
+            } else if (System.nanoTime() - sinceNanos > patience.toNanos()) {
+                return null;
+            }
+            LOG.info("{}", progress());
+        }
+        return own;
+    }
+
+    /** Grows while other nodes bring the own replica up to date. */
+    private long received() {
+        GroupFigures figures = store().figures();
+        return figures.lastIndex() + figures.receivedCheckpointBytes();
+    }
+
+    /** Fails if most of the other nodes have no part with this one. A single one is left out, and does not stop the others. */
+    private void requireAgreement() {
+        GroupChannel open = channel;
+        if (open != null && open.isOutnumbered()) {
+            throw new ConfigurationException("most nodes with replicas differ from this one, which has "
+                    + plan.agreement() + "; " + open.leftOut());
+        }
+    }
+
+    /** Tells what a start waits for. */
+    String progress() {
+        GroupChannel open = channel;
+        String other = open == null ? null : open.leftOut();
+        return awaited() + (other == null ? "" : ". Left out is " + other);
+    }
+
+    private String awaited() {
+        ReplicaStatus own = own();
+        if (!own.hasMajority()) {
+            List<String> missing = new ArrayList<>(own.members());
+            missing.removeAll(own.connected());
+            return "waiting for a majority of the nodes with this node's replicas: "
+                    + own.connected().size() + " of " + own.members().size() + " are connected, "
+                    + String.join(", ", missing) + " not";
+        }
+        if (own.leader() == null) {
+            return "waiting for a leader among the nodes with this node's replicas: "
+                    + String.join(", ", own.connected());
+        }
+        return "waiting until node " + own.leader() + " has brought this node's replica up to date: it has entry "
+                + own.lastEntry() + (own.voter() ? "" : ", and is new");
+    }
+
+    @Override
+    public ReplicaStatus own() {
+        return status(plan.self(), store());
+    }
+
+    @Override
+    public List<ReplicaStatus> status() {
+        List<ReplicaStatus> all = new ArrayList<>();
+        replicas.forEach((home, replica) -> all.add(status(home, replica)));
+        return all;
+    }
+
+    private ReplicaStatus status(String home, ReplicatedStore replica) {
+        GroupFigures figures = replica.figures();
+        Set<String> present = replica.group().present();
+        List<String> members = List.copyOf(plan.membersOf(home));
+        return new ReplicaStatus(
+                home,
+                members,
+                members.stream().filter(present::contains).toList(),
+                figures.leader(),
+                home.equals(plan.self()) && replica.leads(),
+                figures.isVoter(),
+                figures.term(),
+                figures.lastIndex(),
+                figures.commitIndex(),
+                figures.logBytes(),
+                figures.waitingEntries(),
+                figures.committedMillis(),
+                figures.sentCheckpointBytes(),
+                figures.receivedCheckpointBytes(),
+                figures.refusedMessages(),
+                figures.lags(),
+                failureOf(replica));
+    }
+
+    /** The reason why a replica has ended; one that fails ends all of its node. */
+    private @Nullable String failureOf(ReplicatedStore replica) {
+        Throwable own = replica.failure();
+        if (own != null) {
+            return text(own);
+        }
+        for (Map.Entry<String, ReplicatedStore> other : replicas.entrySet()) {
+            Throwable failure = other.getValue().failure();
+            if (failure != null) {
+                return "the replica of node " + other.getKey() + "'s store has ended: " + text(failure);
+            }
+        }
+        return null;
+    }
+
+    private static String text(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.toString() : message;
+    }
+
+    /** Damage stays; all other failures are over when the disk takes writes. */
+    @Override
+    public boolean needsRestart() {
+        return disk.isWritable()
+                && replicas.values().stream()
+                        .map(ReplicatedStore::failure)
+                        .noneMatch(failure ->
+                                failure instanceof StoreDamagedException || failure instanceof MalformedBytesException);
+    }
+
+    /** Leaves the other nodes, because a replica has failed: all replicas of this node stop. */
+    @Override
+    public void leave() {
+        GroupChannel open = channel;
+        if (open != null) {
+            open.leave();
+        }
+        disk.begin();
+    }
+
+    /** Ends the channel and the replicas of other nodes, when the own store has ended. */
+    @Override
+    public void close() throws IOException {
+        disk.close();
+        GroupChannel open = channel;
+        try {
+            if (open != null) {
+                open.close();
+            }
+        } finally {
+            replicas.forEach((home, replica) -> {
+                if (!home.equals(plan.self())) {
+                    replica.close();
+                }
+            });
+        }
+    }
+
+    /** Ends all, the own store included. Blocks. */
+    void closeAll() {
+        ReplicatedStore own = replicas.get(plan.self());
+        if (own != null) {
+            own.close();
+        } else {
+            replicas.values().forEach(ReplicatedStore::close);
+        }
+    }
+
+    /** The channel as the replica of another node's store sees it. */
+    private final class Shared implements ReplicatedStore.Link {
+
+        @Override
+        public void leave() {
+            ReplicaNode.this.leave();
+        }
+
+        @Override
+        public void close() {
+            // closed with the own store
+        }
+    }
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoreDamagedException;
+import io.smqtt.spi.StoreObserver;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredPage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jgroups.stack.Protocol;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store on a majority of nodes. Each batch of the committing thread is one entry of a group; "committed" means on stable storage of a
+ * majority, and applied here. The members that do not lead have the same rows, and no store over them.
+ *
+ * <p>The store is opened when this member leads for the first time. When the leadership ends all that waits has failed, and the store takes
+ * nothing until this member leads again. That takes no new store: only the member at home proposes batches, so no other rows have changed.
+ *
+ * <p>The log and the rows are in the directory of the group ({@link StateFolder}).
+ */
+final class ReplicatedStore implements BrokerStore {
+
+    private static final long JOIN_MILLIS = 15_000;
+
+    /** Longer than a vote takes, and shorter than clients wait. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    private final StoreState state;
+    private final RaftGroup group;
+    private final Link link;
+    private final GroupCommits commits;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile @Nullable BrokerStore store; // set once, guarded by this
+    private volatile @Nullable Throwable failure;
+
+    private ReplicatedStore(GroupSettings settings, StoreSettings limits, Link link) {
+        this.link = link;
+        commits = new GroupCommits(
+                (term, content) -> group().propose(term, content),
+                () -> appliedBatch(),
+                () -> group().hasMajority(),
+                GRACE);
+        state = new StoreState(limits);
+        group = RaftGroup.open(settings, state, new Role());
+    }
+
+    /**
+     * Opens a member of a replicated store. It takes part when its {@link #group()} is in a channel that is connected. Blocks.
+     *
+     * @param settings the group; its directory is that of the member
+     * @param limits limits and memory of the rows
+     * @param link the channel
+     * @throws io.smqtt.spi.StoreDamagedException if the log or the rows are damaged
+     */
+    static ReplicatedStore member(GroupSettings settings, StoreSettings limits, Link link) {
+        return new ReplicatedStore(settings, limits, link);
+    }
+
+    /**
+     * Opens a member with a channel of its own, and joins the others. Blocks.
+     *
+     * @param settings the group; its directory is that of the member
+     * @param limits limits and memory of the rows
+     * @param reliable the protocols of the channel below the group, see {@link GroupChannel#create}
+     * @param cluster the name of the channel
+     * @throws io.smqtt.spi.StoreDamagedException if the log or the rows are damaged
+     */
+    static ReplicatedStore open(GroupSettings settings, StoreSettings limits, List<Protocol> reliable, String cluster)
+            throws Exception {
+        OwnChannel link = new OwnChannel();
+        ReplicatedStore opened = member(settings, limits, link);
+        try {
+            GroupChannel channel = GroupChannel.create(reliable, settings.self(), List.of(opened.group));
+            link.channel = channel;
+            channel.connect(cluster, JOIN_MILLIS);
+            return opened;
+        } catch (Exception e) { // declared by the channel
+            opened.close();
+            throw e;
+        }
+    }
+
+    private long appliedBatch() {
+        return state.rows().applied();
+    }
+
+    /** The group of this member. */
+    RaftGroup group() {
+        return group;
+    }
+
+    /**
+     * Waits until this member leads, and opens the store then. Blocks.
+     *
+     * @return whether it does
+     * @throws IllegalStateException if this member has failed
+     */
+    synchronized boolean awaitLeading(Duration patience) throws InterruptedException {
+        long endNanos = System.nanoTime() + patience.toNanos();
+        while (!commits.isOpen()) {
+            requireUsable();
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(endNanos - System.nanoTime());
+            if (leftMillis <= 0) {
+                return false;
+            }
+            wait(leftMillis);
+        }
+        return serve();
+    }
+
+    /**
+     * Checks that this member is in use.
+     *
+     * @throws StoreUnusableException if its disk has failed
+     * @throws StoreDamagedException if its log or its rows are damaged
+     * @throws IllegalStateException if it has failed for another reason
+     */
+    void requireUsable() {
+        Throwable cause = failure;
+        if (cause instanceof StoreUnusableException || cause instanceof StoreDamagedException) {
+            throw (RuntimeException) cause;
+        }
+        if (cause != null) {
+            throw new IllegalStateException("this member of the store has failed", cause);
+        }
+    }
+
+    /** Why the log or the rows of this member cannot be used any more; null while they are in use. */
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    /** Returns false if the leadership has ended meanwhile. */
+    private synchronized boolean serve() {
+        if (store == null) {
+            try {
+                store = state.rows().lead(commits);
+            } catch (StoreUnusableException e) {
+                if (commits.isOpen()) {
+                    throw e;
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The figures of the group. */
+    GroupFigures figures() {
+        return group.figures();
+    }
+
+    private BrokerStore store() {
+        BrokerStore open = store;
+        if (open == null) {
+            throw new IllegalStateException("this member of the store does not lead");
+        }
+        return open;
+    }
+
+    @Override
+    public void observe(StoreObserver observer) {
+        store().observe(observer);
+    }
+
+    @Override
+    public StoreWriter writer(Executor loop, CommitListener listener) {
+        return store().writer(loop, listener);
+    }
+
+    @Override
+    public void recover(RecoveryVisitor visitor) {
+        store().recover(visitor);
+    }
+
+    @Override
+    public void read(
+            long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply) {
+        store().read(session, fromSequence, maxMessages, maxBytes, loop, reply);
+    }
+
+    @Override
+    public void find(long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        store().find(session, loop, found, missing);
+    }
+
+    @Override
+    public long newSession() {
+        return store().newSession();
+    }
+
+    @Override
+    public long clockMillis() {
+        return store().clockMillis();
+    }
+
+    @Override
+    public ReasonCode refusal() {
+        return commits.isOpen() && !commits.isFailing() ? ReasonCode.QUOTA_EXCEEDED : ReasonCode.SERVER_UNAVAILABLE;
+    }
+
+    /** While this member could lead again in a moment, clients wait for that. */
+    @Override
+    public boolean isCutOff() {
+        return !commits.isOpen() && !group.hasMajority();
+    }
+
+    @Override
+    public boolean isHealthy() {
+        return commits.isOpen() && store().isHealthy();
+    }
+
+    /** Commits all submitted operations, and ends the store. The group stays in use. */
+    void endServing() {
+        BrokerStore open;
+        synchronized (this) {
+            open = store;
+        }
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    /** Ends the store, and closes its channel if it has one of its own, the log and the rows. A shared channel is closed before. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        endServing();
+        try {
+            link.close();
+            group.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Whether this member leads, and its store takes batches. */
+    boolean leads() {
+        return commits.isOpen();
+    }
+
+    /** The channel of a member. */
+    interface Link {
+
+        /** Leaves the channel at once, because the log or the rows of the member cannot be used. Called on a thread of the group. */
+        void leave();
+
+        /** Closes the channel, if it ends with this member: before its log and rows, and after its store. Blocks. */
+        void close() throws IOException;
+    }
+
+    /** The channel of one member alone. */
+    private static final class OwnChannel implements Link {
+
+        private volatile @Nullable GroupChannel channel;
+
+        @Override
+        public void leave() {
+            GroupChannel open = channel;
+            if (open != null) {
+                open.leave();
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            GroupChannel open = channel;
+            if (open != null) {
+                open.close();
+            }
+        }
+    }
+
+    /** Called by a thread of the group. */
+    private final class Role implements RaftGroup.Listener {
+
+        @Override
+        public void leading(long term) {
+            commits.lead(term);
+            synchronized (ReplicatedStore.this) {
+                ReplicatedStore.this.notifyAll();
+            }
+        }
+
+        @Override
+        public void following() {
+            commits.follow();
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            commits.follow();
+            synchronized (ReplicatedStore.this) {
+                failure = cause;
+                ReplicatedStore.this.notifyAll();
+            }
+            link.leave();
+        }
+    }
+}

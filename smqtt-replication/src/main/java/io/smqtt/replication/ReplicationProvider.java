@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.ModuleProvider;
+import io.smqtt.cluster.jgroups.ReplicaProtocols;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
+import io.smqtt.spi.BrokerStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Gives brokers a store whose replicas are on several nodes: {@code storage.replicas} above 1. */
+public final class ReplicationProvider implements ModuleProvider {
+
+    /** Other nodes may be started by hand, or wait for their disks. */
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    /** Creates the provider, for {@link java.util.ServiceLoader}. */
+    public ReplicationProvider() {}
+
+    @Override
+    public String name() {
+        return "smqtt-replication";
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.STORE;
+    }
+
+    @Override
+    public boolean isWanted(BrokerConfig config) {
+        return config.storage().replicas() > 1;
+    }
+
+    @Override
+    public void check(BrokerConfig config) {
+        ReplicaIdentity.require(config.storage().dir(), ReplicaPlan.of(config));
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config) {
+        check(config);
+        return builder -> add(config, builder);
+    }
+
+    private static void add(BrokerConfig config, BrokerBuilder builder) {
+        ReplicaNode node = open(config);
+        try {
+            BrokerStore store = node.awaitStore(PATIENCE);
+            if (store == null) {
+                throw unusable(
+                        config,
+                        new IOException("after " + PATIENCE.toMinutes() + " minutes without progress still "
+                                + node.progress()));
+            }
+            builder.store(store).module(new ReplicationModule(node));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            node.closeAll();
+            throw new IllegalStateException("interrupted while other nodes with replicas were awaited", e);
+        } catch (RuntimeException | Error e) {
+            node.closeAll();
+            throw e;
+        }
+    }
+
+    private static ReplicaNode open(BrokerConfig config) {
+        ReplicaPlan plan = ReplicaPlan.of(config);
+        Path data = config.storage().dir();
+        try {
+            return ReplicaNode.open(
+                    plan,
+                    data,
+                    StoreSettings.of(config.storage()),
+                    ReplicaProtocols.create(
+                            config.cluster(),
+                            plan.address(),
+                            List.copyOf(plan.addresses().values()),
+                            refusal -> {}));
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) { // declared by the channel
+            throw unusable(config, e);
+        }
+    }
+
+    private static StoreUnusableException unusable(BrokerConfig config, Exception cause) {
+        return StoreUnusableException.of(config.storage().dir(), cause);
+    }
+}

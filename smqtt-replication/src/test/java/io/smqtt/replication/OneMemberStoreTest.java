@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import java.util.Set;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** A replicated store with one member keeps the promises of every store. */
+@Execution(ExecutionMode.CONCURRENT)
+class OneMemberStoreTest extends ReplicatedStoreContract {
+
+    OneMemberStoreTest() {
+        super(Set.of("a"));
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.persistence.StoreSettings;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.test.store.RecoveredStore;
+import io.smqtt.test.store.StoreLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jgroups.protocols.DISCARD;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Three nodes in one JVM, each with replicas of all three stores. */
+@Execution(ExecutionMode.CONCURRENT)
+class ReplicaNodeTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int MESSAGES = 100;
+
+    @TempDir
+    private Path folder;
+
+    private final Map<String, Integer> ports = TestStack.ports(Set.of("a", "b", "c"));
+    private final Map<String, ReplicaNode> nodes = new ConcurrentHashMap<>();
+    private final Map<String, BrokerStore> stores = new ConcurrentHashMap<>();
+    private final Map<String, DISCARD> networks = new ConcurrentHashMap<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void close() {
+        nodes.values().forEach(ReplicaNode::closeAll);
+        threads.shutdownNow();
+    }
+
+    private ReplicaPlan plan(String name, int nodeCount) {
+        TreeMap<String, String> addresses = new TreeMap<>();
+        ports.forEach((node, port) -> addresses.put(node, "127.0.0.1:" + port));
+        for (int more = 3; more < nodeCount; more++) {
+            addresses.put("x" + more, "127.0.0.1:1");
+        }
+        return new ReplicaPlan(name, addresses, 3);
+    }
+
+    private void open(String name, ReplicaPlan plan) throws Exception {
+        DISCARD network = new DISCARD();
+        networks.put(name, network);
+        ReplicaNode node = ReplicaNode.open(
+                plan, folder.resolve(name), StoreSettings.defaults(), TestStack.reliable(name, ports, network));
+        nodes.put(name, node);
+        BrokerStore store = node.awaitStore(PATIENCE);
+        assertThat(store).isNotNull();
+        stores.put(name, store);
+    }
+
+    private void open(String... names) throws Exception {
+        List<CompletableFuture<Void>> starts = new ArrayList<>();
+        for (String name : names) {
+            starts.add(CompletableFuture.runAsync(
+                    () -> {
+                        try {
+                            open(name, plan(name, 3));
+                        } catch (Exception e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    threads));
+        }
+        for (CompletableFuture<Void> start : starts) {
+            start.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    /** Waits until all groups have all their members. */
+    private void awaitVoters() {
+        await().atMost(PATIENCE)
+                .until(() -> nodes.values().stream()
+                        .allMatch(node -> node.status().stream().allMatch(ReplicaStatus::voter)));
+    }
+
+    private void kill(String name) {
+        networks.get(name).discardAll(true);
+        nodes.remove(name).closeAll();
+    }
+
+    private void wipe(String name) throws IOException {
+        try (Stream<Path> files = Files.walk(folder.resolve(name))) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private static void fill(StoreLoop loop, long session, int from) {
+        loop.commit(writer -> {
+            writer.putSession(new StoredSession(
+                    session, "client", null, 3_600, StoredSession.CONNECTED, null, StoredSession.CONNECTED));
+            for (int i = 0; i < MESSAGES; i++) {
+                writer.putMessage(session, queued(from + i));
+            }
+        });
+    }
+
+    private static StoredMessage queued(int sequence) {
+        ApplicationMessage message = ApplicationMessage.builder("topic")
+                .payload("payload " + sequence)
+                .qos(QoS.AT_LEAST_ONCE)
+                .build();
+        return new StoredMessage(
+                sequence, message, "topic", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
+    }
+
+    @Test
+    void aNodeThatLosesItsDiskGetsItsStoreBack() throws Exception {
+        open("a", "b", "c");
+        stores.get("a").recover(new RecoveredStore());
+        try (StoreLoop loop = new StoreLoop(stores.get("a"))) {
+            fill(loop, stores.get("a").newSession(), 1);
+        }
+        kill("a");
+        wipe("a");
+
+        open("a", plan("a", 3));
+
+        RecoveredStore found = new RecoveredStore();
+        stores.get("a").recover(found);
+        assertThat(found.sessions()).hasSize(1);
+        found.sessions()
+                .values()
+                .forEach(session -> assertThat(session.waiting().messages()).isEqualTo(MESSAGES));
+    }
+
+    @Test
+    void aNodeThatIsAloneRefusesAndContinuesWithTheOthers() throws Exception {
+        open("a", "b", "c");
+        BrokerStore store = stores.get("a");
+        store.recover(new RecoveredStore());
+        try (StoreLoop loop = new StoreLoop(store)) {
+            long session = store.newSession();
+            fill(loop, session, 1);
+            networks.get("a").discardAll(true);
+            await().atMost(PATIENCE).until(() -> !store.isHealthy());
+            ReplicaStatus own = nodes.get("a").own();
+            assertThat(own.serves()).isFalse();
+            long refused = loop.flush(writer -> writer.putMessage(session, queued(MESSAGES + 1)));
+            loop.awaitTold(refused);
+            assertThat(loop.safe()).isLessThan(refused);
+
+            networks.get("a").discardAll(false);
+            await().atMost(PATIENCE).until(store::isHealthy);
+            fill(loop, session, MESSAGES + 2);
+        }
+        kill("a");
+        open("a", plan("a", 3));
+
+        RecoveredStore found = new RecoveredStore();
+        stores.get("a").recover(found);
+        assertThat(found.sessions().values().iterator().next().waiting().messages())
+                .isEqualTo(2 * MESSAGES);
+    }
+
+    @Test
+    void aNodeWhoseReplicaHasEndedSaysWhy() throws Exception {
+        open("a", "b", "c");
+        ReplicaNode node = nodes.get("a");
+        RaftGroup group = node.replica("a").group();
+        group.propose(group.figures().term(), new byte[] {9}); // no batch of a version that exists
+
+        await().atMost(PATIENCE)
+                .until(() -> node.status().stream()
+                        .allMatch(status ->
+                                status.failure() != null && status.connected().isEmpty()));
+        assertThat(node.status())
+                .allSatisfy(status -> assertThat(status.failure()).contains("is no batch of version 1"));
+        assertThat(node.own().serves()).isFalse();
+        assertThat(stores.get("a").isCutOff()).isTrue();
+        assertThat(stores.get("a").refusal()).isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
+    }
+
+    @Test
+    void aNodeWithOtherNodesIsRefused() throws Exception {
+        open("a", "b", "c");
+        kill("c");
+        wipe("c");
+        assertThatThrownBy(() -> open("c", plan("c", 4)))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("cluster.nodes and storage.replicas must be the same on all nodes");
+    }
+
+    @Test
+    void aNodeWithTheDataOfAnotherClusterIsRefused() throws Exception {
+        open("a", "b", "c");
+        awaitVoters();
+        List.of("a", "b", "c").forEach(this::kill);
+        Files.move(folder.resolve("c"), folder.resolve("other"));
+        wipe("a");
+        wipe("b");
+        open("a", "b", "c");
+        awaitVoters();
+        kill("c");
+        wipe("c");
+        Files.move(folder.resolve("other"), folder.resolve("c"));
+
+        assertThatThrownBy(() -> open("c", plan("c", 3)))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("storage.dir has the data of different clusters");
+        await().atMost(PATIENCE).until(() -> nodes.get("a").own().serves());
+    }
+
+    @Test
+    void eachNodeLeadsItsOwnGroup() throws Exception {
+        open("a", "b", "c");
+
+        for (String name : ports.keySet()) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(nodes.get(name).status())
+                            .extracting(ReplicaStatus::home, ReplicaStatus::leader)
+                            .containsExactly(tuple("a", "a"), tuple("b", "b"), tuple("c", "c")));
+            assertThat(nodes.get(name).own().serves()).isTrue();
+            assertThat(nodes.get(name).own().connected()).containsExactly("a", "b", "c");
+        }
+    }
+}

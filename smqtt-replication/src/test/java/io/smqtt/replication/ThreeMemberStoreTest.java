@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** A replicated store with three members keeps the promises of every store. */
+@Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
+class ThreeMemberStoreTest extends ReplicatedStoreContract {
+
+    ThreeMemberStoreTest() {
+        super(Set.of("a", "b", "c"));
+    }
+}
