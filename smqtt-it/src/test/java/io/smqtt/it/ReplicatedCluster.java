@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static io.smqtt.thread.ThreadPerTask.THREADS;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
+import io.smqtt.test.RawClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Three nodes n0, n1 and n2 with {@code storage.replicas: 3}, each a process of the program with the extension. */
+final class ReplicatedCluster implements AutoCloseable {
+
+    static final int NODES = 3;
+
+    private static final Path HOME = Path.of(System.getProperty("smqtt.home", ".."));
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Path directory;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final List<Integer> ports = LoopbackPorts.some(3 * NODES);
+    private final @Nullable BrokerProcess[] brokers = new BrokerProcess[NODES];
+    private final List<Whereabouts> addresses = new ArrayList<>();
+
+    private ReplicatedCluster(Path directory) {
+        this.directory = directory;
+        for (int node = 0; node < NODES; node++) {
+            addresses.add(new Whereabouts());
+        }
+    }
+
+    /** Starts all nodes, and waits until each serves. */
+    static ReplicatedCluster start(Path directory) {
+        ReplicatedCluster cluster = new ReplicatedCluster(directory);
+        try {
+            cluster.startTogether(0, 1, 2);
+            return cluster;
+        } catch (RuntimeException | Error e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    /** Starts nodes at the same moment, and waits until each serves. */
+    void startTogether(int... nodes) {
+        List<CompletableFuture<Void>> starts = new ArrayList<>();
+        for (int node : nodes) {
+            starts.add(CompletableFuture.runAsync(() -> start(node), THREADS));
+        }
+        starts.forEach(CompletableFuture::join);
+    }
+
+    /** Starts a node, and waits until it serves. */
+    void start(int node) {
+        BrokerProcess started = BrokerProcess.start(command(node));
+        brokers[node] = started;
+        addresses.get(node).set(started.address("tcp"));
+    }
+
+    /** The command of a node. */
+    ProcessBuilder command(int node, String... settings) {
+        Path home = directory.resolve("n" + node);
+        Path file = configuration(home, node);
+        List<String> command = new ArrayList<>(BrokerProcess.program());
+        command.addAll(List.of(
+                "start", "--config", file.toString(), "--data", data(node).toString()));
+        for (String setting : settings) {
+            command.addAll(List.of("--set", setting));
+        }
+        ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
+        Path extensions = HOME.resolve("smqtt-replication/target/ext").toAbsolutePath();
+        builder.environment().put("JAVA_TOOL_OPTIONS", "-Xmx256m -Dsmqtt.ext=" + extensions.normalize());
+        return builder;
+    }
+
+    private Path configuration(Path home, int node) {
+        String seeds = String.join(
+                ", ",
+                IntStream.range(0, NODES)
+                        .mapToObj(other -> "'127.0.0.1:" + ports.get(other) + "'")
+                        .toList());
+        String nodes = String.join(
+                ", ",
+                IntStream.range(0, NODES)
+                        .mapToObj(other -> "'n" + other + "=127.0.0.1:" + ports.get(NODES + other) + "'")
+                        .toList());
+        String yaml = """
+                management:
+                  port: 0
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: %d
+                  ws:
+                    enabled: false
+                storage:
+                  kind: rocksdb
+                  replicas: 3
+                limits:
+                  max-queued-messages: 1000000
+                  max-queued-bytes: 1000000000
+                cluster:
+                  enabled: true
+                  node-id: n%d
+                  bind: '127.0.0.1:%d'
+                  seeds: [%s]
+                  nodes: [%s]
+                  secret: not-a-secret-at-all
+                """.formatted(ports.get(2 * NODES + node), node, ports.get(node), seeds, nodes);
+        try {
+            Files.createDirectories(home);
+            return Files.writeString(home.resolve("smqtt.yaml"), yaml);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Path data(int node) {
+        return directory.resolve("n" + node).resolve("data");
+    }
+
+    /** Kills a node (SIGKILL). */
+    void kill(int node) {
+        addresses.get(node).set(null);
+        BrokerProcess broker = broker(node);
+        broker.kill9();
+        broker.close();
+    }
+
+    /** Deletes the data directory of a node that does not run. */
+    void wipe(int node) {
+        try (Stream<Path> files = Files.walk(data(node))) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The process of a node, which was started. */
+    BrokerProcess broker(int node) {
+        BrokerProcess broker = brokers[node];
+        if (broker == null) {
+            throw new IllegalStateException("node " + node + " was not started");
+        }
+        return broker;
+    }
+
+    /** The place of a node's clients, while it serves. */
+    Whereabouts address(int node) {
+        return addresses.get(node);
+    }
+
+    /** A connection to a node without a CONNECT. */
+    RawClient open(int node) {
+        InetSocketAddress address = broker(node).address("tcp");
+        return RawClient.to(address, ProtocolVersion.MQTT_5).deadline(PATIENCE);
+    }
+
+    /** The answer of the management port of a node. */
+    HttpResponse<String> get(int node, String path) {
+        URI uri = URI.create("http://127.0.0.1:" + broker(node).port("management") + path);
+        try {
+            return http.send(
+                    HttpRequest.newBuilder(uri)
+                            .header("Accept", "application/json")
+                            .timeout(PATIENCE)
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        for (BrokerProcess broker : brokers) {
+            if (broker != null) {
+                broker.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Three nodes with {@code storage.replicas: 3}: one that loses its disk, and nodes that are killed under load. {@code -Dsmqtt.replicas.kills=100} makes it long, {@code
+ * -Dsmqtt.replicas.wipe=10} wipes the disk each tenth time, {@code -Dsmqtt.seed} chooses the nodes again.
+ */
+class ReplicatedStorageIT {
+
+    private static final int KILLS = Integer.getInteger("smqtt.replicas.kills", 1);
+    private static final int WIPE = Integer.getInteger("smqtt.replicas.wipe", 1);
+    private static final int LONGEST_MILLIS = 500;
+    private static final int MESSAGES = 100;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int SERVER_UNAVAILABLE = 0x88;
+    private static final int QUOTA_EXCEEDED = 0x97;
+
+    private final long seed = Long.getLong("smqtt.seed", System.nanoTime());
+    private final Random random = new Random(seed);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void aNodeThatLosesItsDiskHasItsSessionsAgain() {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
+            try (RawClient stored = cluster.open(0)) {
+                stored.connect(ConnectBytes.of("stored").persistent(600));
+                stored.subscribe("topic", 1);
+                stored.disconnect();
+            }
+            try (RawClient publisher = cluster.open(0)) {
+                publisher.connect("publisher");
+                for (int i = 0; i < MESSAGES; i++) {
+                    publisher.publish("topic", "message " + i, 1);
+                }
+            }
+            cluster.kill(0);
+            cluster.wipe(0);
+            cluster.start(0);
+
+            try (RawClient stored = cluster.open(0)) {
+                ReceivedPacket answer = stored.connect(ConnectBytes.of("stored").persistent(600));
+                assertThat(answer.sessionPresent()).isTrue();
+                for (int i = 0; i < MESSAGES; i++) {
+                    stored.pubAck(stored.expectPublish("topic", "message " + i));
+                }
+            }
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void whatIsAcknowledgedSurvivesTheLossOfADisk() {
+        System.out.println("seed " + seed);
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
+            ReplicatedLoad load = new ReplicatedLoad(cluster);
+            load.begin();
+            int wiped = 0;
+            for (int kill = 1; kill <= KILLS; kill++) {
+                load.awaitProgress(0, 1, 2);
+                await().pollDelay(Duration.ofMillis(1 + random.nextInt(LONGEST_MILLIS)))
+                        .until(() -> true);
+                int node = random.nextInt(ReplicatedCluster.NODES);
+                cluster.kill(node);
+                if (kill % WIPE == 0) {
+                    cluster.wipe(node);
+                    wiped++;
+                }
+                load.leave();
+                cluster.start(node);
+                if (random.nextBoolean()) {
+                    load.comeBack();
+                }
+            }
+            load.awaitProgress(0, 1, 2);
+            load.stopPublishing();
+
+            theLastOfThreeRefusesWhatItCannotKeep(cluster);
+
+            cluster.startTogether(0, 1);
+            await().atMost(PATIENCE).until(() -> cluster.get(2, "/health/ready").statusCode() == 200);
+            try (RawClient client = cluster.open(2)) {
+                client.connect("client");
+                client.publish("kept", "stored", 1);
+            }
+            load.check(KILLS + 1);
+            System.out.println("kills " + KILLS + ", disks wiped " + wiped + ", " + load.figures());
+        }
+    }
+
+    private static void theLastOfThreeRefusesWhatItCannotKeep(ReplicatedCluster cluster) {
+        try (RawClient kept = cluster.open(2)) {
+            kept.connect(ConnectBytes.of("kept").persistent(600));
+            kept.subscribe("kept", 1);
+            kept.disconnect();
+        }
+        cluster.kill(0);
+        cluster.kill(1);
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(cluster.get(2, "/health/ready").statusCode()).isEqualTo(503);
+            assertThat(cluster.get(2, "/health/ready").body()).contains("no majority, 1 of 3");
+        });
+        try (RawClient stored = cluster.open(2)) {
+            ReceivedPacket refusal =
+                    stored.send(ConnectBytes.of("stored").persistent(60)).receive();
+            assertThat(refusal).isNotNull();
+            assertThat(refusal.type()).isEqualTo(MqttMessageType.CONNACK);
+            assertThat(refusal.reasonCode()).isEqualTo(SERVER_UNAVAILABLE);
+        }
+        try (RawClient clean = cluster.open(2)) {
+            clean.connect("clean");
+            clean.subscribe("clean", 0);
+            clean.send(PublishBytes.to("clean").payload("x"));
+            assertThat(clean.receive().text()).isEqualTo("x");
+            clean.send(PublishBytes.to("kept").payload("refused").qos(1, 7)); // for a stored session that is away
+            ReceivedPacket answer = clean.expect(MqttMessageType.PUBACK);
+            assertThat(answer.reasonCode()).isEqualTo(QUOTA_EXCEEDED);
+        }
+    }
+}
