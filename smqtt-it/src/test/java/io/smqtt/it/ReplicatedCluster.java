@@ -89,6 +89,16 @@ final class ReplicatedCluster implements AutoCloseable {
         return builder;
     }
 
+    /** A node that is configured with a fourth one, and knows no address of this cluster; the nodes of the cluster know its address. */
+    CapturedProcess startWithOtherNodes(int node) {
+        List<String> nodes = new ArrayList<>();
+        for (int other = 0; other <= NODES; other++) {
+            int port = other == node ? ports.get(NODES + other) : 1 + other; // no program listens at such a port
+            nodes.add("n" + other + "=127.0.0.1:" + port);
+        }
+        return CapturedProcess.start("n" + node, command(node, "cluster.nodes=" + String.join(",", nodes)));
+    }
+
     private Path configuration(Path home, int node) {
         String seeds = String.join(
                 ", ",

@@ -27,6 +27,7 @@ class ReplicatedStorageIT {
     private static final int LONGEST_MILLIS = 500;
     private static final int MESSAGES = 100;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int CONFIGURATION_ERROR = 3;
     private static final int SERVER_UNAVAILABLE = 0x88;
     private static final int QUOTA_EXCEEDED = 0x97;
 
@@ -61,6 +62,41 @@ class ReplicatedStorageIT {
                     stored.pubAck(stored.expectPublish("topic", "message " + i));
                 }
             }
+        }
+    }
+
+    /** It is refused by running nodes; or it was alone while they were frozen, and they find it afterwards. */
+    @Test
+    @Tag("long")
+    void aNodeWithOtherNodesIsRefusedOrLeftOut() {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
+            cluster.kill(2);
+            cluster.wipe(2);
+            try (CapturedProcess other = cluster.startWithOtherNodes(2)) {
+                assertThat(other.awaitExit(PATIENCE)).isEqualTo(CONFIGURATION_ERROR);
+                assertThat(other.report())
+                        .contains("must be the same on all nodes; running nodes have 3 of n0, n1, n2");
+            }
+            cluster.broker(0).signal("STOP");
+            cluster.broker(1).signal("STOP");
+            try (CapturedProcess other = cluster.startWithOtherNodes(2)) {
+                other.awaitLine("a wait", line -> line.contains("waiting for a majority"), PATIENCE);
+                cluster.broker(0).signal("CONT");
+                cluster.broker(1).signal("CONT");
+                assertThat(other.awaitExit(PATIENCE)).isEqualTo(CONFIGURATION_ERROR);
+                assertThat(other.report()).contains("most nodes with replicas differ from this one");
+            }
+            for (int node = 0; node < 2; node++) {
+                int each = node;
+                await().atMost(PATIENCE)
+                        .until(() -> cluster.get(each, "/health/ready").statusCode() == 200);
+                try (RawClient stored = cluster.open(node)) {
+                    stored.connect(ConnectBytes.of("stored" + node).persistent(600));
+                    stored.subscribe("topic", 1);
+                }
+            }
+            cluster.wipe(2);
+            cluster.start(2);
         }
     }
 
