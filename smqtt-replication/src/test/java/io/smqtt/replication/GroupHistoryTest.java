@@ -143,7 +143,7 @@ class GroupHistoryTest {
         }
         for (int i = 0; i < count; i++) {
             try {
-                results.get(i).get(20, TimeUnit.SECONDS);
+                results.get(i).get(60, TimeUnit.SECONDS);
                 acknowledged.add(contents.get(i));
             } catch (ExecutionException e) {
                 // refused, or unknown

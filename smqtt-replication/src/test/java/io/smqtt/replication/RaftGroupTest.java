@@ -27,7 +27,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class RaftGroupTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
     private Path folder;
@@ -70,7 +70,7 @@ class RaftGroupTest {
 
     private static void commit(TestMember leader, String... contents) throws Exception {
         for (String content : contents) {
-            leader.propose(content).get(10, TimeUnit.SECONDS);
+            leader.propose(content).get(60, TimeUnit.SECONDS);
         }
     }
 
@@ -94,7 +94,7 @@ class RaftGroupTest {
         }
         long before = 0;
         for (CompletableFuture<Long> result : results) {
-            long index = result.get(10, TimeUnit.SECONDS);
+            long index = result.get(60, TimeUnit.SECONDS);
             assertThat(index).isGreaterThan(before);
             before = index;
         }
@@ -190,7 +190,7 @@ class RaftGroupTest {
         TestMember next = leader(old);
         commit(next, "2");
         await().atMost(PATIENCE).until(() -> !old.leads());
-        assertThatThrownBy(() -> lost.get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> lost.get(60, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(NotLeadingException.class);
         assertThat(old.propose(oldTerm, "late")).isCompletedExceptionally();
@@ -222,7 +222,7 @@ class RaftGroupTest {
                 .hasCauseInstanceOf(NotLeadingException.class);
         byte[] late = GroupCommand.data(leader.term - 1, "old".getBytes());
         GroupRaft raft = (GroupRaft) leader.group.protocols().get(1);
-        assertThatThrownBy(() -> raft.setAsync(late, 0, late.length, null).get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> raft.setAsync(late, 0, late.length, null).get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(NotLeadingException.class);
 
         commit(leader, "new");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 abstract class ReplicatedStoreContract extends BrokerStoreContract {
 
     private static final Duration POLL = Duration.ofMillis(20);
-    private static final int ATTEMPTS = 1_000;
+    private static final int ATTEMPTS = 3_000;
 
     private final Set<String> names;
     private final Map<Path, List<ReplicatedStore>> opened = new HashMap<>();

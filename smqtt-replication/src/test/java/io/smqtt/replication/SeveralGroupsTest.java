@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class SeveralGroupsTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Map<Integer, Set<String>> GROUPS =
             Map.of(0, Set.of("a", "b", "c"), 1, Set.of("b", "c", "d"), 2, Set.of("d"));
 
@@ -69,7 +69,7 @@ class SeveralGroupsTest {
                             found -> found != null);
             for (int i = 0; i < 3; i++) {
                 byte[] content = ("group " + number).getBytes(StandardCharsets.UTF_8);
-                leader.group.propose(leader.term, content).get(10, TimeUnit.SECONDS);
+                leader.group.propose(leader.term, content).get(60, TimeUnit.SECONDS);
             }
         }
         for (Member member : members) {

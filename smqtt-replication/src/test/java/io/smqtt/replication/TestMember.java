@@ -16,7 +16,7 @@ import org.jgroups.protocols.DISCARD;
 /** A member of a group in this JVM, on a channel over TCP on the loopback interface. */
 final class TestMember implements RaftGroup.Listener {
 
-    private static final long JOIN_MILLIS = 15_000;
+    private static final long JOIN_MILLIS = 60_000;
 
     final String name;
     final Path directory;

@@ -74,7 +74,7 @@ final class TestStack {
                 discard,
                 discovery,
                 new MERGE3().setMinInterval(200).setMaxInterval(400).setCheckInterval(800),
-                new FD_ALL3().setTimeout(1_500).setInterval(300),
+                new FD_ALL3().setTimeout(3_000).setInterval(500),
                 new VERIFY_SUSPECT2().setTimeout(300),
                 new NAKACK2().useMcastXmit(false),
                 new UNICAST3(),
