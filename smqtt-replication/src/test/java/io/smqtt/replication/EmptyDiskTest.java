@@ -20,12 +20,14 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jgroups.protocols.DISCARD;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A node that comes back with an empty disk gets its stored sessions from the others, and serves them again. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class EmptyDiskTest {
 

@@ -2,10 +2,12 @@
 package io.smqtt.replication;
 
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A replicated store with one member keeps the promises of every store. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class OneMemberStoreTest extends ReplicatedStoreContract {
 

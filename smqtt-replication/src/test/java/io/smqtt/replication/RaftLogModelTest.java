@@ -14,10 +14,12 @@ import org.jgroups.protocols.raft.LogEntries;
 import org.jgroups.protocols.raft.LogEntry;
 import org.jgroups.util.ExtendedUUID;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random operations on a log, compared with a map. */
+@Tag("slow")
 class RaftLogModelTest {
 
     private static final int OPERATIONS = 1_000;

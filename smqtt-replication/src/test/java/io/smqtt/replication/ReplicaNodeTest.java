@@ -36,12 +36,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jgroups.protocols.DISCARD;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three nodes in one JVM, each with replicas of all three stores. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ReplicaNodeTest {
 

@@ -22,12 +22,14 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jgroups.protocols.DISCARD;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Another member serves what was committed when the one that leads is gone. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class StoreSurvivesItsNodeTest {
 
