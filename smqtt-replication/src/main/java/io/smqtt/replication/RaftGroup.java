@@ -357,10 +357,19 @@ final class RaftGroup implements AutoCloseable {
         if (proposals.entries() == 0 && raft.matching(from) == log.lastAppended()) {
             LOG.info("the leadership of the group {} goes back to its home {}", settings.name(), settings.home());
             election.startVotingThread();
+            long term = leadingTerm;
+            thread.schedule(() -> resume(term), TRANSFER_NANOS, TimeUnit.NANOSECONDS);
         } else if (System.nanoTime() - endNanos > 0) {
             isPaused = false;
         } else {
             thread.schedule(() -> giveTo(from, endNanos), TRANSFER_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** The election may have come to nothing: then this member leads on in its term. */
+    private void resume(long term) {
+        if (leadingTerm == term) {
+            isPaused = false;
         }
     }
 

@@ -249,11 +249,11 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     /** Leaves the other nodes, because a replica has failed: all replicas of this node stop. */
     @Override
     public void leave() {
+        disk.begin();
         GroupChannel open = channel;
         if (open != null) {
             open.leave();
         }
-        disk.begin();
     }
 
     /** Ends the channel and the replicas of other nodes, when the own store has ended. */

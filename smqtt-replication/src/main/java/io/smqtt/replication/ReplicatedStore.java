@@ -42,7 +42,8 @@ final class ReplicatedStore implements BrokerStore {
     private final Link link;
     private final GroupCommits commits;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile @Nullable BrokerStore store; // set once, guarded by this
+    private final Object serving = new Object(); // not the monitor that threads of the group take
+    private volatile @Nullable BrokerStore store; // set once, guarded by serving
     private volatile @Nullable Throwable failure;
 
     private ReplicatedStore(GroupSettings settings, StoreSettings limits, Link link) {
@@ -107,7 +108,11 @@ final class ReplicatedStore implements BrokerStore {
      * @return whether it does
      * @throws IllegalStateException if this member has failed
      */
-    synchronized boolean awaitLeading(Duration patience) throws InterruptedException {
+    boolean awaitLeading(Duration patience) throws InterruptedException {
+        return awaitOpen(patience) && serve();
+    }
+
+    private synchronized boolean awaitOpen(Duration patience) throws InterruptedException {
         long endNanos = System.nanoTime() + patience.toNanos();
         while (!commits.isOpen()) {
             requireUsable();
@@ -117,7 +122,7 @@ final class ReplicatedStore implements BrokerStore {
             }
             wait(leftMillis);
         }
-        return serve();
+        return true;
     }
 
     /**
@@ -144,18 +149,20 @@ final class ReplicatedStore implements BrokerStore {
     }
 
     /** Returns false if the leadership has ended meanwhile. */
-    private synchronized boolean serve() {
-        if (store == null) {
-            try {
-                store = state.rows().lead(commits);
-            } catch (StoreUnusableException e) {
-                if (commits.isOpen()) {
-                    throw e;
+    private boolean serve() {
+        synchronized (serving) {
+            if (store == null) {
+                try {
+                    store = state.rows().lead(commits);
+                } catch (StoreUnusableException e) {
+                    if (commits.isOpen()) {
+                        throw e;
+                    }
+                    return false;
                 }
-                return false;
             }
+            return true;
         }
-        return true;
     }
 
     /** The figures of the group. */
@@ -226,7 +233,7 @@ final class ReplicatedStore implements BrokerStore {
     /** Commits all submitted operations, and ends the store. The group stays in use. */
     void endServing() {
         BrokerStore open;
-        synchronized (this) {
+        synchronized (serving) {
             open = store;
         }
         if (open != null) {

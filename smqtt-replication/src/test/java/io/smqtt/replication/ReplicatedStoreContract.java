@@ -49,7 +49,7 @@ abstract class ReplicatedStoreContract extends BrokerStoreContract {
                         new GroupSettings(
                                 "store", 0, name, names, null, place.resolve(name), 16, 64 << 20, LogLimits.defaults()),
                         StoreSettings.defaults().withTicker(ticker),
-                        TestStack.reliable(name, ports, new DISCARD()),
+                        TestStack.reliable(name, ports, new DISCARD(), TestStack.LATE),
                         cluster));
             }
             for (int i = 0; i < ATTEMPTS; i++) {

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ final class TestMember implements RaftGroup.Listener {
     final Path directory;
     RecordedState state = new RecordedState();
     String home;
+    Duration detection = TestStack.SOON;
     int maxEntries = 100;
     LogLimits log = LogLimits.defaults();
     volatile RaftGroup group;
@@ -49,7 +51,7 @@ final class TestMember implements RaftGroup.Listener {
                     new GroupSettings("g", 0, name, ports.keySet(), home, directory, maxEntries, 1 << 20, log),
                     state,
                     this);
-            channel = GroupChannel.create(TestStack.reliable(name, ports, discard), name, List.of(group));
+            channel = GroupChannel.create(TestStack.reliable(name, ports, discard, detection), name, List.of(group));
             channel.connect(cluster, JOIN_MILLIS);
         } catch (RuntimeException e) {
             throw e;

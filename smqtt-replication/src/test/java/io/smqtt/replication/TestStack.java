@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.replication;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.smqtt.test.LoopbackPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jgroups.protocols.DISCARD;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG4;
@@ -30,35 +27,29 @@ import org.jgroups.stack.Protocol;
 /** A channel over TCP on the loopback interface. */
 final class TestStack {
 
-    /** Those of other tests, which may not be bound yet. */
-    private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
+    /** Time after which a member that does not answer is excluded, in tests of that. */
+    static final Duration SOON = Duration.ofSeconds(3);
+
+    /** The same in tests in which all members are there; longer than a slow machine pauses. */
+    static final Duration LATE = Duration.ofSeconds(10);
 
     private TestStack() {}
 
-    /** The ports of the members, which are free now. */
+    /** The ports of the members. */
     static Map<String, Integer> ports(Set<String> names) {
         Map<String, Integer> ports = new TreeMap<>();
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (String name : names) {
-                ServerSocket socket;
-                do {
-                    socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                    sockets.add(socket);
-                } while (!TAKEN.add(socket.getLocalPort()));
-                ports.put(name, socket.getLocalPort());
-            }
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        names.forEach(name -> ports.put(name, LoopbackPorts.one()));
         return ports;
     }
 
-    /** The protocols below those of groups. */
+    /** The protocols below those of groups, with an early detection of failures. */
     static List<Protocol> reliable(String name, Map<String, Integer> ports, DISCARD discard) throws Exception {
+        return reliable(name, ports, discard, SOON);
+    }
+
+    /** The protocols below those of groups. */
+    static List<Protocol> reliable(String name, Map<String, Integer> ports, DISCARD discard, Duration detection)
+            throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         TCP tcp = new TCP();
         tcp.setBindAddress(loopback).setBindPort(ports.get(name)).setPortRange(0);
@@ -74,7 +65,7 @@ final class TestStack {
                 discard,
                 discovery,
                 new MERGE3().setMinInterval(200).setMaxInterval(400).setCheckInterval(800),
-                new FD_ALL3().setTimeout(3_000).setInterval(500),
+                new FD_ALL3().setTimeout(detection.toMillis()).setInterval(500),
                 new VERIFY_SUSPECT2().setTimeout(300),
                 new NAKACK2().useMcastXmit(false),
                 new UNICAST3(),
