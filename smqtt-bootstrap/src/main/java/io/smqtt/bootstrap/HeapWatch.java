@@ -24,10 +24,10 @@ final class HeapWatch {
     /** Garbage that may pile up before it is collected: as much as is in use, and this. */
     private static final long GARBAGE_BYTES = 64L << 20;
 
-    /** The same while young objects are collected: a complete collection then stops clients that wait already. */
+    /** The same while young objects are or were just collected: a complete collection then may stop clients that wait already. */
     private static final long BUSY_GARBAGE_BYTES = 2 * GARBAGE_BYTES;
 
-    /** Without a collection for so long it is quiet. Clients that try again do so every few seconds. */
+    /** Without a collection of young objects for so long it is quiet. Clients that try again do so every few seconds. */
     private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long MEBIBYTE = 1 << 20;
