@@ -24,7 +24,7 @@ final class ExitCode {
         meanings.put(OK, "All is well.");
         meanings.put(
                 UNEXPECTED,
-                "An unexpected error, a running broker that refused what ctl asked for or does not have it, or a limit that "
+                "An unexpected error, other nodes with replicas that did not come, a running broker that refused what ctl asked for or does not have it, or a limit that "
                         + "bench found broken.");
         meanings.put(USAGE, "Wrong usage: a flag or an argument is unknown, missing or malformed.");
         meanings.put(

@@ -7,6 +7,7 @@ import io.smqtt.config.SecretMask;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.StoreDamagedException;
+import io.smqtt.spi.StoreUnavailableException;
 import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -183,7 +184,8 @@ public final class SmqttMain implements Runnable {
         return last.hasMatchedOption("--verbose");
     }
 
-    private static int exitCode(Throwable failure, boolean verbose, PrintStream err) {
+    private static int exitCode(Throwable failure, boolean isVerbose, PrintStream err) {
+        boolean verbose = isVerbose;
         int code = ExitCode.UNEXPECTED;
         if (failure instanceof ConfigurationException refused) {
             refused.problems().forEach(problem -> err.println("smqtt: " + problem));
@@ -197,10 +199,13 @@ public final class SmqttMain implements Runnable {
                 || failure instanceof BadDataException) {
             err.println("smqtt: " + failure.getMessage());
             code = ExitCode.BAD_DATA;
+        } else if (failure instanceof StoreUnavailableException) { // the next start may find the other nodes
+            err.println("smqtt: " + failure.getMessage());
         } else {
             err.println("smqtt: unexpected error, please report it");
+            verbose = true;
         }
-        if (verbose || code == ExitCode.UNEXPECTED) {
+        if (verbose) {
             StringWriter trace = new StringWriter();
             failure.printStackTrace(new PrintWriter(trace, true));
             err.print(SecretMask.text(trace.toString())); // messages of libraries quote what they were given

@@ -3,6 +3,7 @@ package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
 import io.smqtt.thread.AnyThread;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +51,7 @@ final class BridgeCounts {
      * @param isGone whether no message has a packet identifier
      */
     void removeGone(IntPredicate isGone) {
-        for (Integer id : withheld) {
+        for (Integer id : List.copyOf(withheld)) {
             if (isGone.test(id) && withheld.remove(id)) {
                 notSent(DropCause.GIVEN_UP);
             }

@@ -81,10 +81,10 @@ public record ClusterConfig(
         }
         Check.that(secret == null || secret.length() >= 16, "cluster.secret", "must have at least 16 characters");
         nodes = List.copyOf(nodes);
-        checkNodes(nodes, bind);
+        checkNodes(nodes, nodeId, bind);
     }
 
-    private static void checkNodes(List<String> nodes, String bind) {
+    private static void checkNodes(List<String> nodes, @Nullable String self, String bind) {
         String key = "cluster.nodes";
         Set<String> names = new HashSet<>();
         Set<String> addresses = new HashSet<>();
@@ -97,9 +97,17 @@ public record ClusterConfig(
             Check.that(
                     names.add(node.substring(0, equals)), key, "has the node " + node.substring(0, equals) + " twice");
             Check.that(addresses.add(address), key, "has the address " + address + " twice");
-            Check.that(!address.equals(bind), key, "has the address of cluster.bind: " + address);
+            boolean isOwn = node.substring(0, equals).equals(self);
+            Check.that(
+                    !address.equals(bind) && !(isOwn && portOf(address).equals(portOf(bind))),
+                    key,
+                    "has the port of cluster.bind: " + address);
         }
         Check.that(nodes.size() <= MAX_REPLICA_NODES, key, "has more than " + MAX_REPLICA_NODES + " entries");
+    }
+
+    private static String portOf(String address) {
+        return address.substring(address.lastIndexOf(':'));
     }
 
     /**

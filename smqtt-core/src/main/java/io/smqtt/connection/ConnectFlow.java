@@ -351,7 +351,7 @@ public final class ConnectFlow {
     }
 
     /**
-     * Refuses CONNECT with a persistent session while nothing can be stored for lack of other nodes, and delays it while the storage backlog is over
+     * Refuses CONNECT with a persistent session while nothing can be stored, and delays it while the storage backlog is over
      * its limit.
      */
     private void claimWhenStorable(Connection connection, Opening opening) {
@@ -359,7 +359,7 @@ public final class ConnectFlow {
         StoreLoop store = connection.loop().store();
         ReasonCode refusal = stored && store != null ? store.refusal() : null;
         if (refusal != null) {
-            disconnector.refuse(connection, refusal, "the storage reaches too few nodes");
+            disconnector.refuse(connection, refusal, "nothing can be stored now");
             return;
         }
         if (!stored || !connection.loop().isStoreOverloaded()) {

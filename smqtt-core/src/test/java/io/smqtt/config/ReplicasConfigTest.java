@@ -91,6 +91,6 @@ class ReplicasConfigTest {
         assertRefused("cluster.nodes", "a=h:1,a=h:2,c=h:3", "cluster.nodes has the node a twice");
         assertRefused("cluster.nodes", "a=h:1,b=h:1,c=h:3", "cluster.nodes has the address h:1 twice");
         assertRefused("cluster.nodes", "a,b,c", "cluster.nodes must have entries such as a=10.0.0.1:7801, not a");
-        assertRefused("cluster.nodes", "a=127.0.0.1:7800,b=h:1,c=h:2", "cluster.nodes has the address of cluster.bind");
+        assertRefused("cluster.nodes", "a=127.0.0.1:7800,b=h:1,c=h:2", "cluster.nodes has the port of cluster.bind");
     }
 }

@@ -34,6 +34,7 @@ final class AlarmChecks {
     private final CertificateExpiry certificates;
     private final HeapFigure heap = new HeapFigure();
     private Map<String, Condition> found = new LinkedHashMap<>();
+    private boolean served = true; // at the check before
 
     AlarmChecks(BrokerModule.Core core, BrokerMeters meters, List<LoopProbe> probes) {
         this.core = core;
@@ -175,13 +176,15 @@ final class AlarmChecks {
             }
         });
         ReplicaStatus own = held.own();
-        if (!own.serves() && own.failure() == null) {
+        boolean serves = own.serves() || own.failure() != null;
+        if (!serves && !served) { // a vote takes a moment
             fail(
                     "no_majority",
                     "this node commits nothing: it reaches " + own.connected().size() + " of the "
                             + own.members().size() + " nodes with its replicas, and the leader of these is "
-                            + own.leader());
+                            + (own.leader() == null ? "not known" : own.leader()));
         }
+        served = serves;
     }
 
     private void bridges() {

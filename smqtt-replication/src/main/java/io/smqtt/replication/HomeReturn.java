@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Decides when the home of a group asks for the leadership: when it has followed one leader for some time. If it loses the leadership soon
- * after it got it, the next time is twice as long, so that a home that comes and goes does not take the leadership along each time.
+ * after it got it, the next time is longer.
  *
  * <p>Used by the group's thread. Times are those of {@link System#nanoTime}.
  */
@@ -14,8 +14,8 @@ final class HomeReturn {
     /** The time for which the home follows, at first. */
     static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** The longest time for which it follows. */
-    static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
+    /** The longest time for which it follows: meanwhile no node serves its sessions. */
+    static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     /** A leadership that ends before this time has ended soon. */
     static final long SOON_NANOS = TimeUnit.MINUTES.toNanos(1);

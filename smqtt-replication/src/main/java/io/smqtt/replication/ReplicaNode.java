@@ -10,6 +10,7 @@ import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.Replicas;
 import io.smqtt.spi.StoreDamagedException;
+import io.smqtt.spi.StoreUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -99,10 +100,17 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
                 replicas.values().stream().map(ReplicatedStore::group).toList();
         GroupChannel made = GroupChannel.create(reliable, plan.self(), plan.agreement(), groups);
         channel = made;
-        ReplicaProtocols.connect(() -> {
-            made.connect(CHANNEL, JOIN_MILLIS);
-            return null;
-        });
+        try {
+            ReplicaProtocols.connect(() -> {
+                made.connect(CHANNEL, JOIN_MILLIS);
+                return null;
+            });
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) { // of the channel
+            throw new StoreUnavailableException(
+                    "nodes with replicas cannot be reached from " + plan.address() + ": " + e.getMessage(), e);
+        }
     }
 
     private ReplicatedStore store() {
@@ -147,7 +155,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         return figures.lastIndex() + figures.receivedCheckpointBytes();
     }
 
-    /** Fails if most of the other nodes have no part with this one. A single one is left out, and does not stop the others. */
+    /** Fails if most of the other nodes belong to another cluster. A single one is excluded, and does not stop the others. */
     private void requireAgreement() {
         GroupChannel open = channel;
         if (open != null && open.isOutnumbered()) {
@@ -160,7 +168,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     String progress() {
         GroupChannel open = channel;
         String other = open == null ? null : open.leftOut();
-        return awaited() + (other == null ? "" : ". Left out is " + other);
+        return awaited() + (other == null ? "" : ". Excluded node: " + other);
     }
 
     private String awaited() {

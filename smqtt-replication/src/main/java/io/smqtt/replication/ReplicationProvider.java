@@ -8,11 +8,12 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.BrokerStore;
-import java.io.IOException;
+import io.smqtt.spi.StoreUnavailableException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jgroups.stack.Protocol;
 
 /** Gives brokers a store whose replicas are on several nodes: {@code storage.replicas} above 1. */
 public final class ReplicationProvider implements ModuleProvider {
@@ -54,10 +55,8 @@ public final class ReplicationProvider implements ModuleProvider {
         try {
             BrokerStore store = node.awaitStore(PATIENCE);
             if (store == null) {
-                throw unusable(
-                        config,
-                        new IOException("after " + PATIENCE.toMinutes() + " minutes without progress still "
-                                + node.progress()));
+                throw new StoreUnavailableException(
+                        "after " + PATIENCE.toMinutes() + " minutes without progress still " + node.progress(), null);
             }
             builder.store(store).module(new ReplicationModule(node));
         } catch (InterruptedException e) {
@@ -74,23 +73,25 @@ public final class ReplicationProvider implements ModuleProvider {
         ReplicaPlan plan = ReplicaPlan.of(config);
         Path data = config.storage().dir();
         try {
-            return ReplicaNode.open(
-                    plan,
-                    data,
-                    StoreSettings.of(config.storage()),
-                    ReplicaProtocols.create(
-                            config.cluster(),
-                            plan.address(),
-                            List.copyOf(plan.addresses().values()),
-                            refusal -> {}));
+            return ReplicaNode.open(plan, data, StoreSettings.of(config.storage()), protocols(config, plan));
         } catch (RuntimeException e) {
             throw e;
-        } catch (Exception e) { // declared by the channel
-            throw unusable(config, e);
+        } catch (Exception e) { // of files
+            throw StoreUnusableException.of(data, e);
         }
     }
 
-    private static StoreUnusableException unusable(BrokerConfig config, Exception cause) {
-        return StoreUnusableException.of(config.storage().dir(), cause);
+    private static List<Protocol> protocols(BrokerConfig config, ReplicaPlan plan) {
+        try {
+            return ReplicaProtocols.create(
+                    config.cluster(),
+                    plan.address(),
+                    List.copyOf(plan.addresses().values()),
+                    refusal -> {});
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) { // a name that has no address
+            throw new StoreUnavailableException("cluster.nodes: " + e.getMessage(), e);
+        }
     }
 }
