@@ -64,6 +64,7 @@ final class Bridge {
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
     private volatile boolean fresh;
+    private volatile @Nullable Session lastSession;
 
     // guarded by this
     private boolean wanted;
@@ -225,7 +226,7 @@ final class Bridge {
                 address,
                 since,
                 lastError,
-                (contents == null ? 0 : contents.waiting()) + counts.waiting(),
+                contents == null ? 0 : contents.waiting() + counts.waiting(),
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
@@ -452,21 +453,32 @@ final class Bridge {
         return refusals;
     }
 
+    /** Our session is opened: if it is not the former one, what is known of that one's messages is forgotten. */
+    @OnEventLoop
+    void noteSession() {
+        Session now = core.sessions().find(sessionId());
+        if (lastSession != null && lastSession != now) {
+            refusals.clear();
+            counts.forgetWithheld();
+        }
+        lastSession = now;
+    }
+
     /** Counts messages that have expired after the other broker had refused them for the time being. */
     void expired(int count) {
         for (int i = 0; i < count; i++) {
+            log.expired(address);
             counts.refused();
-            log.expired();
         }
     }
 
     /** Counts messages that the session has given up since they were refused or withheld, on its event loop. */
     @OnEventLoop
     void countGone() {
-        DeliveryPause session = deliveryPause();
-        if (session != null) {
-            expired(refusals.removeGone(session));
-            counts.removeGone(id -> session.inFlight(id) == null);
+        DeliveryPause present = deliveryPause();
+        if (present != null) {
+            expired(refusals.removeGone(present));
+            counts.removeGone(id -> present.inFlight(id) == null);
         }
     }
 
@@ -561,7 +573,10 @@ final class Bridge {
             session.execute(this::countGone);
         }
         SessionContents contents = session == null ? null : new SessionContents(session);
-        log.queueDrops(contents == null ? 0 : contents.dropped(), contents == null ? 0 : contents.waiting());
+        log.queueDrops(
+                contents == null ? 0 : contents.dropped(),
+                contents == null ? 0 : contents.waiting() + counts.waiting());
+        log.givenUp(counts.notSentCount(DropCause.GIVEN_UP));
     }
 
     /** The log of messages that are not passed on. */

@@ -67,6 +67,16 @@ final class BridgeCounts {
         held.addAndGet(change);
     }
 
+    /** Whether a message above QoS 0 was withheld until now. */
+    boolean isWithheld(int packetId) {
+        return withheld.contains(packetId);
+    }
+
+    /** Forgets what was withheld: it is in another session now. */
+    void forgetWithheld() {
+        withheld.clear();
+    }
+
     /** The messages that our session has sent, and that were not passed on yet: held back by the rate, or withheld until another connection. */
     int waiting() {
         return held.get() + withheld.size();

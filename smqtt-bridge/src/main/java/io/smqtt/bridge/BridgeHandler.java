@@ -387,6 +387,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 boolean present = packet.readByte() != 0;
                 int reason = packet.readUnsignedByte();
                 abandoned = reason == 0 && mustBeginAnew(present);
+                bridge.noteSession();
                 context.executor().execute(() -> opened(context, reason));
             }
             case Packets.PUBLISH -> {

@@ -16,6 +16,7 @@ final class BridgeLog {
     private final String bridge;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private long loggedDrops; // guarded by this
+    private long loggedGivenUp; // guarded by this
 
     /**
      * Creates a log.
@@ -55,6 +56,18 @@ final class BridgeLog {
         loggedDrops = dropped;
     }
 
+    /**
+     * Logs how many messages have expired since the last call before any connection could pass them on.
+     *
+     * @param total their number since the start of the broker
+     */
+    synchronized void givenUp(long total) {
+        if (total > loggedGivenUp) {
+            LOG.warn("bridge {}: {} messages are dropped: {}", bridge, total - loggedGivenUp, DropCause.GIVEN_UP.text());
+        }
+        loggedGivenUp = total;
+    }
+
     /** Logs that the other broker refuses messages for the time being. */
     void quota(String other, long millis) {
         if (lines.allows("bridge " + bridge + " quota")) {
@@ -78,9 +91,9 @@ final class BridgeLog {
     }
 
     /** Logs that a message which the other broker has refused for the time being has expired. */
-    void expired() {
+    void expired(String other) {
         if (lines.allows("bridge " + bridge + " expired")) {
-            LOG.warn("bridge {}: a message expires that was refused until now; it is not sent again", bridge);
+            LOG.warn("bridge {}: a message expires that {} has refused until now; it is not sent again", bridge, other);
         }
     }
 }

@@ -4,6 +4,7 @@ package io.smqtt.bridge;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.smqtt.message.LogText;
+import io.smqtt.session.DeliveryPause;
 import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
@@ -111,9 +112,15 @@ final class Crossing implements PacedOutput.Passage {
 
     @Override
     public void drop(ByteBuf packet, DropCause cause) {
-        counts.notSent(cause);
-        if (Packets.qos(packet) > 0) {
-            counts.decided(Packets.packetId(packet));
+        int id = Packets.qos(packet) == 0 ? 0 : Packets.packetId(packet);
+        if (id > 0 && Packets.isRepeated(packet) && !counts.isWithheld(id)) {
+            counts.refused(); // it was sent over another connection
+        } else {
+            counts.notSent(cause);
+        }
+        if (id > 0) {
+            counts.decided(id);
+            quota.dropped(id);
         }
         bridge.log().dropped(cause, "for", address, LogText.escape(Packets.topic(packet)));
     }
@@ -124,6 +131,7 @@ final class Crossing implements PacedOutput.Passage {
             drop(packet, DropCause.CONNECTION_ENDS);
         } else {
             counts.withheld(packet);
+            expiresAgain(Packets.packetId(packet));
         }
     }
 
@@ -181,6 +189,14 @@ final class Crossing implements PacedOutput.Passage {
 
     private void expired() {
         bridge.expired(1);
+    }
+
+    /** A message that our session has sent, and that is not at the other broker, may still expire [MQTT-3.3.2-5]. */
+    private void expiresAgain(int id) {
+        DeliveryPause session = bridge.deliveryPause();
+        if (session != null && (counts.isWithheld(id) || refusals.isEnded(id))) {
+            session.refused(id);
+        }
     }
 
     /** Whether the other broker refuses all messages again and again. */

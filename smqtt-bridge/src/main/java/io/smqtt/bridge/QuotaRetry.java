@@ -48,6 +48,7 @@ final class QuotaRetry {
     /** Those that were sent again, and have no answer yet. */
     private final Set<Integer> repeated = new HashSet<>();
 
+    private @Nullable ChannelHandlerContext connection; // with refused messages
     private int rounds;
     private @Nullable Future<?> next;
 
@@ -91,6 +92,7 @@ final class QuotaRetry {
             return false;
         }
         boolean begins = refused.isEmpty();
+        connection = context;
         refused.add(packetId);
         repeated.remove(packetId);
         session.refused(packetId);
@@ -121,7 +123,7 @@ final class QuotaRetry {
      * @param taken whether the other broker has taken it; if not, it is refused for good
      */
     void settled(ChannelHandlerContext context, int packetId, boolean taken) {
-        if (refusals.isEmpty()) {
+        if (refusals.isEmpty() && refused.isEmpty()) {
             return;
         }
         refusals.remove(packetId);
@@ -134,6 +136,15 @@ final class QuotaRetry {
         repeated.remove(packetId);
         if (next == null) {
             next = context.executor().schedule(() -> repeat(context), 0, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** A message is not passed on any more. */
+    void dropped(int packetId) {
+        if (connection == null) {
+            refusals.remove(packetId);
+        } else {
+            settled(connection, packetId, false);
         }
     }
 

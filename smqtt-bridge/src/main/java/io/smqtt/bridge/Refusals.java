@@ -61,6 +61,17 @@ final class Refusals {
         return true;
     }
 
+    /** Whether a message was refused, and not sent again since. */
+    boolean isEnded(int packetId) {
+        Refusal refusal = byPacketId.get(packetId);
+        return refusal != null && refusal.ended;
+    }
+
+    /** Forgets all messages: they were those of another session. */
+    void clear() {
+        byPacketId.clear();
+    }
+
     /**
      * Forgets a message.
      *

@@ -118,6 +118,27 @@ class BridgeAccountsTest {
         }
     }
 
+    /** A smaller Maximum Packet Size of the next connection excludes it. */
+    @Test
+    void aMessageThatWasSentAndMayNotBeSentAgainCountsOnce() {
+        try (RemoteStub stub = new RemoteStub();
+                DialledBroker local = DialledBroker.with(BridgedBroker.bridge(stub.address(), "out/# out 2")
+                        .hopLimit(0)
+                        .build());
+                RawClient here = local.client("here")) {
+            RawClient bridge = stub.accept(PropertyBytes.none());
+            here.publish("out/a", "x".repeat(200), 1);
+            RemoteStub.nextPublish(bridge);
+            bridge.close();
+            RawClient again = stub.accept(PropertyBytes.none().maximumPacketSize(100));
+            here.publish("out/a", "y", 1);
+            assertThat(RemoteStub.nextPublish(again).text()).isEqualTo("y");
+            awaitBalance(local, 2);
+            assertThat(local.status().refused()).isEqualTo(1);
+            assertThat(local.status().dropped()).isZero();
+        }
+    }
+
     /** What the rate holds back is not sent yet. At the end of the connection QoS 0 is dropped, and the rest comes over the next one as new. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})

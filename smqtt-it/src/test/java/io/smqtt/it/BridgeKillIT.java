@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>With {@code -Dsmqtt.bridge.kill.there=mosquitto} or {@code hivemq} the end that is dialled is such a broker, with {@code -Dsmqtt.bridge.kill.here=mosquitto}
  * the one that dials. A mosquitto acknowledges messages before it has saved them, also with {@code autosave_on_changes}. If another broker is killed, its
  * own losses are counted, and what is on the wire decides: nothing else may be lost, also none that it has refused with reason 0x97 after a
- * restart. This broker sends in order whatever is killed, and passes on in order what comes so. {@code -Dsmqtt.bridge.kill.mosquitto.queued=0} is
+ * restart. It can give the packet identifier of a message of QoS 2 that it has forgotten to another one, which is lost. This broker sends in order whatever is killed, and passes on in order what comes so. {@code -Dsmqtt.bridge.kill.mosquitto.queued=0} is
  * mosquitto's {@code max_queued_messages}. {@code -Dsmqtt.bridge.kill.mosquitto.changes=1} is the number of changes after which it saves its whole state.
  * {@code -Dsmqtt.bridge.kill.trace=FILE} writes what passes between the two, and the log of a mosquitto.
  */
@@ -139,9 +139,9 @@ class BridgeKillIT {
             awaitProgress(publishers, subscribers);
             finish(publishers, subscribers);
             System.out.printf(
-                    "%s, kills %d, seed %d, connections %d, of them %d without a session, errors %s%n",
-                    campaign, kills, seed, tap.connections(), tap.newSessions(), tap.reasons());
-            here.output().filter(line -> line.contains("no longer connected")).forEach(System.out::println);
+                    "%s, kills %d, seed %d, connections %d, of them %d without a session, with an identifier in use %d, errors %s%n",
+                    campaign, kills, seed, tap.connections(), tap.newSessions(), tap.takenForAnother(), tap.reasons());
+            here.output().filter(line -> line.contains("bridge next")).forEach(System.out::println);
             for (int i = 0; i < publishers.size(); i++) {
                 check(campaign, publishers.get(i), subscribers.get(i), tap);
             }

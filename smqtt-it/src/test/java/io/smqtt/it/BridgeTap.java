@@ -31,6 +31,7 @@ final class BridgeTap implements AutoCloseable {
     private static final int PUBLISH = 3;
     private static final int PUBACK = 4;
     private static final int PUBREC = 5;
+    private static final int PUBCOMP = 7;
     private static final int DISCONNECT = 14;
 
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -38,17 +39,34 @@ final class BridgeTap implements AutoCloseable {
     private final boolean v5;
     private final PacketTrace trace;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
-    private final Map<Integer, Sent> sentThere = new ConcurrentHashMap<>(); // by packet identifier
-    private final Map<Integer, Sent> sentHere = new ConcurrentHashMap<>();
+    private final Direction there = new Direction();
+    private final Direction here = new Direction();
     private final Map<String, Set<Integer>> acknowledged = new ConcurrentHashMap<>();
     private final Map<String, Integer> reasons = new ConcurrentHashMap<>();
     private final Map<String, Set<Integer>> begun = new ConcurrentHashMap<>();
     private final Map<String, SendOrder> orders = new ConcurrentHashMap<>(); // by topic
     private final AtomicInteger begunAgain = new AtomicInteger();
+    private final AtomicInteger takenForAnother = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger newSessions = new AtomicInteger();
 
-    private record Sent(String topic, int number) {}
+    /**
+     * A message that was sent.
+     *
+     * @param takenForAnother whether the receiver had to take it for the repetition of another one, whose packet identifier it has
+     */
+    private record Sent(String topic, int number, boolean takenForAnother) {
+
+        private boolean isOf(String otherTopic, int other) {
+            return number == other && topic.equals(otherTopic);
+        }
+    }
+
+    /** The messages that were sent to one of the two brokers, by packet identifier. */
+    private static final class Direction {
+        private final Map<Integer, Sent> last = new ConcurrentHashMap<>();
+        private final Map<Integer, Sent> unreleased = new ConcurrentHashMap<>(); // of QoS 2, without a PUBCOMP
+    }
 
     /**
      * Opens a port.
@@ -92,6 +110,11 @@ final class BridgeTap implements AutoCloseable {
         return begunAgain.get();
     }
 
+    /** How many messages of QoS 2 had the packet identifier of another one that was not released, so that the receiver discarded them. */
+    int takenForAnother() {
+        return takenForAnother.get();
+    }
+
     /** The connections that were accepted. */
     int connections() {
         return connections.get();
@@ -124,15 +147,12 @@ final class BridgeTap implements AutoCloseable {
                     pass(
                             outward,
                             inward,
-                            trace.of(number, '<', (header, body) -> passed(number, header, body, sentHere, sentThere)));
+                            trace.of(number, '<', (header, body) -> passed(number, header, body, here, there)));
                 } finally {
                     trace.end(number, '<');
                 }
             });
-            pass(
-                    inward,
-                    outward,
-                    trace.of(number, '>', (header, body) -> passed(number, header, body, sentThere, sentHere)));
+            pass(inward, outward, trace.of(number, '>', (header, body) -> passed(number, header, body, there, here)));
         } finally {
             trace.end(number, '>');
         }
@@ -183,7 +203,7 @@ final class BridgeTap implements AutoCloseable {
      * @param own the messages of its direction
      * @param other those of the other one, which it may acknowledge
      */
-    private void passed(int connection, int header, ByteBuffer body, Map<Integer, Sent> own, Map<Integer, Sent> other) {
+    private void passed(int connection, int header, ByteBuffer body, Direction own, Direction other) {
         int type = header >> 4;
         if (type == PUBLISH) {
             published(connection, header, body, own);
@@ -192,7 +212,7 @@ final class BridgeTap implements AutoCloseable {
         }
     }
 
-    private void published(int connection, int header, ByteBuffer body, Map<Integer, Sent> own) {
+    private void published(int connection, int header, ByteBuffer body, Direction own) {
         int qos = header >> 1 & 3;
         if (qos == 0) {
             return;
@@ -213,28 +233,45 @@ final class BridgeTap implements AutoCloseable {
             begunAgain.incrementAndGet();
         }
         order(topic).sent(connection, number);
-        own.put(packetId, new Sent(topic, number));
+        Sent before = qos == 2 ? own.unreleased.get(packetId) : null;
+        boolean other = before != null && !before.isOf(topic, number);
+        Sent sent = new Sent(topic, number, other);
+        own.last.put(packetId, sent);
+        if (other) {
+            takenForAnother.incrementAndGet();
+        } else if (qos == 2) {
+            own.unreleased.put(packetId, sent);
+        }
     }
 
-    private void answered(int type, ByteBuffer body, Map<Integer, Sent> other) {
+    private void answered(int type, ByteBuffer body, Direction other) {
         if (type == CONNACK) {
             boolean present = body.get() != 0;
             if (body.get() == 0) {
                 connections.incrementAndGet();
                 newSessions.addAndGet(present ? 0 : 1);
+                if (!present) {
+                    there.unreleased.clear();
+                    here.unreleased.clear();
+                }
             }
         } else if (type == PUBACK || type == PUBREC) {
-            Sent sent = other.get((int) body.getShort());
+            Sent sent = other.last.get((int) body.getShort());
             int reason = body.hasRemaining() ? body.get() & 0xff : 0;
             if (reason >= 0x80) {
                 note(type == PUBACK ? "PUBACK" : "PUBREC", reason);
             }
-            if (sent != null && reason < 0x80) {
+            if (sent != null && reason >= 0x80) { // the exchange has ended, so the message may be begun once more
+                begun.getOrDefault(sent.topic, new HashSet<>()).remove(sent.number);
+            }
+            if (sent != null && !sent.takenForAnother && reason < 0x80) {
                 acknowledged
                         .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
                         .add(sent.number);
                 order(sent.topic).acknowledged(sent.number);
             }
+        } else if (type == PUBCOMP) {
+            other.unreleased.remove((int) body.getShort());
         } else if (type == DISCONNECT) {
             note("DISCONNECT", body.hasRemaining() ? body.get() & 0xff : 0);
         }
