@@ -63,7 +63,8 @@ final class BridgeLog {
      */
     synchronized void givenUp(long total) {
         if (total > loggedGivenUp) {
-            LOG.warn("bridge {}: {} messages are dropped: {}", bridge, total - loggedGivenUp, DropCause.GIVEN_UP.text());
+            LOG.warn(
+                    "bridge {}: {} messages are dropped: {}", bridge, total - loggedGivenUp, DropCause.GIVEN_UP.text());
         }
         loggedGivenUp = total;
     }

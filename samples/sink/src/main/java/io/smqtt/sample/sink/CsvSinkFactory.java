@@ -40,12 +40,11 @@ public final class CsvSinkFactory implements SinkFactory {
     @Override
     public Sink open(SinkContext context) {
         SinkSettings settings = context.settings();
-        String separator =
-                switch (settings.text(SEPARATOR)) {
-                    case "semicolon" -> ";";
-                    case "tab" -> "\t";
-                    default -> ",";
-                };
+        String separator = switch (settings.text(SEPARATOR)) {
+            case "semicolon" -> ";";
+            case "tab" -> "\t";
+            default -> ",";
+        };
         List<String> columns = Pattern.compile(",")
                 .splitAsStream(settings.text(COLUMNS))
                 .map(String::strip)

@@ -65,9 +65,11 @@ class CsvSinkTest {
     @Test
     void settingsThatCannotBeUsedAreRefused() {
         assertThatThrownBy(() -> sink(Map.of("columns", "a", "separator", "dot")))
-                .isInstanceOfSatisfying(ConfigurationException.class, error -> assertThat(error.problems())
-                        .containsExactlyInAnyOrder(
-                                "path must be set", "separator must be comma, semicolon, tab"));
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        error -> assertThat(error.problems())
+                                .containsExactlyInAnyOrder(
+                                        "path must be set", "separator must be comma, semicolon, tab"));
         assertThatThrownBy(() -> sink(Map.of("path", "x", "columns", "a,,b")))
                 .hasMessageContaining("columns has a column without a name");
     }
