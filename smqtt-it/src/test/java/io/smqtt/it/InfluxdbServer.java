@@ -22,6 +22,7 @@ final class InfluxdbServer implements AutoCloseable {
     static final String DATABASE = "plant";
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration ANSWER = Duration.ofSeconds(60);
     private static final HttpClient HTTP =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -45,14 +46,20 @@ final class InfluxdbServer implements AutoCloseable {
                 [monitor]
                   store-enabled = false
                 """.formatted(LoopbackPorts.one(), directory, port));
-        startAgain();
+        process = run();
     }
 
-    /** Starts a server. */
+    /** Starts a server; none is left if that fails. */
     static InfluxdbServer start(Path directory) throws IOException, InterruptedException {
         InfluxdbServer server = new InfluxdbServer(directory);
-        server.query("CREATE DATABASE " + DATABASE);
-        return server;
+        try {
+            server.awaitAnswers();
+            server.query("CREATE DATABASE " + DATABASE);
+            return server;
+        } catch (IOException | InterruptedException | RuntimeException | AssertionError e) {
+            server.close();
+            throw e;
+        }
     }
 
     int port() {
@@ -61,7 +68,12 @@ final class InfluxdbServer implements AutoCloseable {
 
     /** Starts it on the same ports, and waits until it answers. */
     void startAgain() {
-        process = CapturedProcess.start(
+        process = run();
+        awaitAnswers();
+    }
+
+    private CapturedProcess run() {
+        return CapturedProcess.start(
                 "influxd",
                 new ProcessBuilder(
                                 ForeignProgram.path("influxd"),
@@ -69,6 +81,9 @@ final class InfluxdbServer implements AutoCloseable {
                                 "-config",
                                 directory.resolve("influxdb.conf").toString())
                         .directory(directory.toFile()));
+    }
+
+    private void awaitAnswers() {
         await().atMost(PATIENCE).ignoreExceptions().until(() -> {
             assertThat(process.process().isAlive()).as(process.report()).isTrue();
             query("SHOW DATABASES");
@@ -81,6 +96,7 @@ final class InfluxdbServer implements AutoCloseable {
         URI uri = URI.create("http://127.0.0.1:" + port + "/query?db=" + DATABASE + "&q="
                 + URLEncoder.encode(text, StandardCharsets.UTF_8));
         HttpRequest request = HttpRequest.newBuilder(uri)
+                .timeout(ANSWER)
                 .POST(HttpRequest.BodyPublishers.noBody())
                 .header("Accept", "application/csv")
                 .build();

@@ -20,7 +20,7 @@ final class RabbitmqServer implements AutoCloseable {
     /** The largest message that the server takes. */
     static final int MOST_BYTES = 1 << 20;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Path directory;
     private final int port = LoopbackPorts.one();

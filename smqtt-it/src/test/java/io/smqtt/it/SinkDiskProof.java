@@ -23,15 +23,62 @@ class SinkDiskProof {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int DISK_MEGABYTES = 400;
 
+    /** Less than the 50 MB at which RabbitMQ takes no more messages, and enough for those that it takes until it looks. */
+    private static final long LEFT = 40_000_000;
+
     @TempDir
     Path directory;
 
     private final Map<String, List<Integer>> numbers = new TreeMap<>();
 
+    private SmallDisk disk;
+    private RabbitmqServer rabbitmq;
+
+    /** The server looks at its disk from time to time, and then blocks its publishers until there is room. */
     @Test
-    void nothingIsLostWhileTheDiskOfTheServerIsFull() throws Exception {
-        try (SmallDisk disk = SmallDisk.at(directory.resolve("rabbitmq"), DISK_MEGABYTES);
-                RabbitmqServer rabbitmq = RabbitmqServer.start(disk.directory())) {
+    void nothingIsLostWhileTheServerIsShortOfDisk() throws Exception {
+        run("rabbitmq, short of disk instead of killed", new SinkCampaign.Server() {
+            @Override
+            public void kill() throws IOException {
+                disk.fill(LEFT);
+                await().atMost(PATIENCE).until(() -> alarms().contains("disk"));
+            }
+
+            @Override
+            public void start() throws IOException {
+                disk.free();
+                await().atMost(PATIENCE).until(() -> !alarms().contains("disk"));
+            }
+        });
+    }
+
+    private String alarms() {
+        return rabbitmq.control("eval", "rabbit_alarm:get_alarms().");
+    }
+
+    /** The queue of the server crashes, and works again when the server is started again. */
+    @Test
+    void nothingIsLostWhenTheDiskOfTheServerBecomesFull() throws Exception {
+        run("rabbitmq, disk full and then killed", new SinkCampaign.Server() {
+            @Override
+            public void kill() throws IOException {
+                disk.fill();
+            }
+
+            @Override
+            public void start() throws IOException {
+                disk.free();
+                rabbitmq.kill();
+                rabbitmq.startAgain();
+            }
+        });
+    }
+
+    private void run(String name, SinkCampaign.Server server) throws Exception {
+        try (SmallDisk small = SmallDisk.at(directory.resolve("rabbitmq"), DISK_MEGABYTES);
+                RabbitmqServer started = RabbitmqServer.start(small.directory())) {
+            disk = small;
+            rabbitmq = started;
             try (Connection connection = rabbitmq.connect()) {
                 connection.createChannel().queueDeclare("rows", true, false, false, Map.of());
             }
@@ -44,17 +91,6 @@ class SinkDiskProof {
                     body: ${n}
                     """.formatted(
                                     rabbitmq.port()));
-            SinkCampaign.Server server = new SinkCampaign.Server() {
-                @Override
-                public void kill() throws IOException {
-                    disk.fill();
-                }
-
-                @Override
-                public void start() throws IOException {
-                    disk.free();
-                }
-            };
             try (SinkCampaign campaign = new SinkCampaign(
                     () -> BrokerProcess.start(Extensions.command("smqtt-sink-rabbitmq", directory, configuration)),
                     server)) {
@@ -63,7 +99,7 @@ class SinkDiskProof {
                     Channel channel = connection.createChannel();
                     await().atMost(PATIENCE).until(() -> read(channel) >= campaign.published());
                 }
-                campaign.assertArrived("rabbitmq, disk full instead of killed", numbers);
+                campaign.assertArrived(name, numbers);
             }
         }
     }

@@ -36,9 +36,14 @@ final class SmallDisk implements AutoCloseable {
 
     /** Takes all the room that is left. */
     void fill() throws IOException {
+        fill(0);
+    }
+
+    /** Takes all the room but for some bytes. */
+    void fill(long left) throws IOException {
         try (OutputStream ballast = Files.newOutputStream(directory.resolve("ballast"))) {
             byte[] piece = new byte[PIECE];
-            while (directory.toFile().getUsableSpace() >= PIECE) {
+            while (directory.toFile().getUsableSpace() >= left + PIECE) {
                 ballast.write(piece);
             }
         } catch (IOException e) {
