@@ -28,7 +28,8 @@ class ClusterPageTest {
                             "\"pulls\":2,\"repairs\":0,\"refused-connections\":{\"authentication\":12,\"tls\":0,\"protocol\":0,"
                                     + "\"timeout\":0,\"overload\":0,\"aborted\":0,\"frame\":1}},\"wills\":{\"own\":20000,\"held\":11,"
                                     + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
-                                    + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4},\"dropped-for-forgotten\":{\"peer_gone\":30}}\n");
+                                    + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4},\"dropped-for-forgotten\":{\"peer_gone\":30},"
+                                    + "\"replicas\":[]}\n");
         }
     }
 

@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -91,11 +92,13 @@ class AccessStormIT {
     }
 
     @Test
+    @Tag("long")
     void aServerThatSaysNothingDelaysClientsAndNothingElse() throws Exception {
         storm(() -> server.silent = true, () -> server.silent = false);
     }
 
     @Test
+    @Tag("long")
     void aServerThatIsKilledAndComesBackDelaysClientsAndNothingElse() throws Exception {
         storm(() -> server.close(), () -> server = new UserServer(server.port()));
     }

@@ -260,7 +260,7 @@ class OverloadTest {
         });
         flooder.start();
         await().until(() -> batches.get() > 20); // more than the buffers of the sockets hold
-        RawClient canary = broker.client(MQTT_5, "canary").deadline(Duration.ofSeconds(2));
+        RawClient canary = broker.client(MQTT_5, "canary").deadline(Duration.ofSeconds(20)); // the flood has no end before
         try {
             canary.subscribe("canary", 1);
             for (int i = 0; i < 50; i++) {
@@ -270,7 +270,7 @@ class OverloadTest {
             served.set(true);
         }
         flooder.join();
-        flood.ping();
+        flood.deadline(Duration.ofMinutes(1)).ping(); // behind all that is in the buffers of the sockets
 
         assertThat(counters.received()).isEqualTo(batches.get() * (long) (length / publish.length) + 50);
     }
