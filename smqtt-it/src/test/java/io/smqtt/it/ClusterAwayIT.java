@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A node is away for long, and returns before or after it was forgotten. With {@code -Dsmqtt.away.seconds=1200} it is away for the 20
  * minutes that the short form scales down: {@code cluster.forget-after} is 72 times as long, as 24 hours are for 20 minutes.
  */
+@Tag("long")
 class ClusterAwayIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;

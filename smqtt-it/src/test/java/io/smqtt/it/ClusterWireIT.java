@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * secret, nothing of it can be read: there are handshakes of fixed length and sealed records, and one TCP port for each node. Without
  * one, the same search finds what clients have sent. Needs root and {@code python3}.
  */
+@Tag("long")
 class ClusterWireIT {
 
     private static final int NODES = 3;

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * file is damaged and ends with exit code 5, or it has all messages, but for those behind the cut end of the last log.
  * {@code -Dsmqtt.damage.copies=200} makes it long, {@code -Dsmqtt.seed} chooses the places.
  */
+@Tag("long")
 class DamagedStoreIT {
 
     private static final int COPIES = Integer.getInteger("smqtt.damage.copies", 3);

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -224,6 +225,7 @@ class DashboardIT {
     }
 
     @Test
+    @Tag("long")
     void everyPageIsAccessibleInLightInDarkAndOnANarrowScreen() throws Exception {
         try (BrokerProcess cloud = LoopbackBroker.open(Files.createDirectory(directory.resolve("cloud")))) {
             broker.close();

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * again, and the dead node returns with their old sessions. Nothing that was acknowledged to its publisher is lost. QoS 2 messages come
  * once; QoS 1 messages come again only if they were in flight when the node was killed. {@code -Dsmqtt.failovers=6} makes it long.
  */
+@Tag("long")
 class FailoverIT {
 
     private static final int FAILOVERS = Integer.getInteger("smqtt.failovers", 1);
