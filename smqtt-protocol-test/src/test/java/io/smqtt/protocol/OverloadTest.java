@@ -260,7 +260,8 @@ class OverloadTest {
         });
         flooder.start();
         await().until(() -> batches.get() > 20); // more than the buffers of the sockets hold
-        RawClient canary = broker.client(MQTT_5, "canary").deadline(Duration.ofSeconds(20)); // the flood has no end before
+        RawClient canary =
+                broker.client(MQTT_5, "canary").deadline(Duration.ofSeconds(20)); // the flood has no end before
         try {
             canary.subscribe("canary", 1);
             for (int i = 0; i < 50; i++) {
