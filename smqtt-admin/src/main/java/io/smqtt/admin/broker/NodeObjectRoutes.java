@@ -77,25 +77,46 @@ public abstract class NodeObjectRoutes<O extends Enum<O>> implements RouteGroup 
 
     // --- what differs between kinds
 
-    /** The objects of this node: {@code name}, {@code status}, {@link #METRICS} with the counts, and fields of the kind. */
+    /**
+     * Lists the objects of this node.
+     *
+     * @return for each {@code name}, {@code status}, {@link #METRICS} with the counts, and fields of the kind
+     */
     protected abstract List<Map<String, Object>> here();
 
     /**
      * Operates an object of this node.
      *
+     * @param name the name of the object
+     * @param operation the operation
      * @return false if it has none with this name
      */
     protected abstract boolean operate(String name, O operation);
 
-    /** The fields that identify an object, the first ones of it, from its fields on one of the nodes. */
+    /**
+     * Selects the fields that identify an object, the first ones of it.
+     *
+     * @param name the name of the object
+     * @param onNode its fields on one of the nodes
+     * @return the fields that are the same on all nodes
+     */
     protected abstract Map<String, Object> identity(String name, Map<String, Object> onNode);
 
-    /** The name of an object with an identifier of a path. */
+    /**
+     * Returns the name of an object.
+     *
+     * @param id the identifier in a path
+     * @return the name
+     */
     protected String name(String id) {
         return id;
     }
 
-    /** An object that no node has. */
+    /**
+     * Describes that no node has the object.
+     *
+     * @return the answer
+     */
     protected abstract Problem missing();
 
     // --- over all nodes
