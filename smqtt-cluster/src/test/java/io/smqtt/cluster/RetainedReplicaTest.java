@@ -39,26 +39,6 @@ class RetainedReplicaTest {
         return new SimulatedNode(simulation, network, nodeId, 1, settings);
     }
 
-    private static ClusterSettings remembering(int clearedTopics, long clearedBytes) {
-        ClusterSettings usual = ClusterSettings.defaults();
-        return new ClusterSettings(
-                usual.flushInterval(),
-                usual.digestInterval(),
-                usual.pullPatience(),
-                usual.routeTtl(),
-                usual.retransmit(),
-                usual.frameBytes(),
-                usual.rowsPerFrame(),
-                usual.snapshotFrames(),
-                usual.keptChanges(),
-                usual.windowMessages(),
-                usual.windowBytes(),
-                usual.queueMessages(),
-                usual.queueBytes(),
-                clearedTopics,
-                clearedBytes);
-    }
-
     private static ClusterStatus.Retained status(SimulatedNode node) {
         return node.node().retained().status();
     }
@@ -137,8 +117,8 @@ class RetainedReplicaTest {
     @Tag("slow")
     @Test
     void whatIsRemovedOrHasExpiredKeepsItsTopicAndVersionOnly() {
-        SimulatedNode a = node("a", RareDigests.settings());
-        SimulatedNode b = node("b", RareDigests.settings());
+        SimulatedNode a = node("a", VariedSettings.digestsEach(Duration.ofMinutes(1)));
+        SimulatedNode b = node("b", VariedSettings.digestsEach(Duration.ofMinutes(1)));
         simulation.run(WHILE);
         a.retain("removed", "x".repeat(1_000));
         a.retain("expiring", "y".repeat(1_000), Duration.ofSeconds(5));
@@ -165,7 +145,7 @@ class RetainedReplicaTest {
 
     @Test
     void ofWhatIsRemovedTheOldestIsForgottenFirstAndOnAllNodesTheSame() {
-        ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
+        ClusterSettings settings = VariedSettings.remembering(FEW, Long.MAX_VALUE);
         List<SimulatedNode> nodes = List.of(node("a", settings), node("b", settings), node("c", settings));
         simulation.run(WHILE);
         for (int i = 0; i < 10 * FEW; i++) {
@@ -187,7 +167,7 @@ class RetainedReplicaTest {
 
     @Test
     void whatIsRemovedIsBoundedInBytesToo() {
-        ClusterSettings settings = remembering(Integer.MAX_VALUE, 100_000);
+        ClusterSettings settings = VariedSettings.remembering(Integer.MAX_VALUE, 100_000);
         SimulatedNode a = node("a", settings);
         SimulatedNode b = node("b", settings);
         simulation.run(WHILE);
@@ -206,7 +186,7 @@ class RetainedReplicaTest {
 
     @Test
     void aNodeThatWasAwayBringsBackNeitherWhatIsRememberedNorWhatWasForgotten() {
-        ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
+        ClusterSettings settings = VariedSettings.remembering(FEW, Long.MAX_VALUE);
         SimulatedNode a = node("a", settings);
         SimulatedNode b = node("b", settings);
         simulation.run(WHILE);
@@ -233,7 +213,7 @@ class RetainedReplicaTest {
 
     @Test
     void aMessageThatComesJustAfterItsRemovalWasForgottenIsRemovedToo() {
-        ClusterSettings settings = remembering(0, Long.MAX_VALUE);
+        ClusterSettings settings = VariedSettings.remembering(0, Long.MAX_VALUE);
         SimulatedNode a = node("a", settings);
         SimulatedNode b = node("b", settings);
         simulation.run(WHILE);
@@ -257,7 +237,7 @@ class RetainedReplicaTest {
 
     @Test
     void whatWasRetainedWhileApartStaysThoughItIsOlderThanAForgottenRemoval() {
-        ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
+        ClusterSettings settings = VariedSettings.remembering(FEW, Long.MAX_VALUE);
         SimulatedNode a = node("a", settings);
         SimulatedNode b = node("b", settings);
         simulation.run(WHILE);
@@ -341,8 +321,8 @@ class RetainedReplicaTest {
     @Tag("slow")
     @Test
     void whatIsRefusedExpiresToo() {
-        SimulatedNode a = node("a", RareDigests.settings());
-        SimulatedNode b = node("b", RareDigests.settings());
+        SimulatedNode a = node("a", VariedSettings.digestsEach(Duration.ofMinutes(1)));
+        SimulatedNode b = node("b", VariedSettings.digestsEach(Duration.ofMinutes(1)));
         b.retainsAtMost(0);
         simulation.run(WHILE);
         a.retain("t", "x", Duration.ofSeconds(10));

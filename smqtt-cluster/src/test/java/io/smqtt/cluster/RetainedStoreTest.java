@@ -135,7 +135,7 @@ class RetainedStoreTest {
     @Test
     void aMessageAfterARestartOfAllIsLaterThanForgottenRemovalsThoughTheClocksWentBack() {
         stop(a, b, c);
-        settings = remembering(0);
+        settings = VariedSettings.remembering(0, ClusterSettings.defaults().clearedBytes());
         start();
         a.clockIsAhead(Duration.ofDays(3).toMillis());
         a.retain("t", "old");
@@ -175,7 +175,7 @@ class RetainedStoreTest {
     @Test
     void aRemovalThatWasForgottenDoesNotLetItsMessageReviveAfterARestartOfAll() {
         stop(a, b, c);
-        settings = remembering(20);
+        settings = VariedSettings.remembering(20, ClusterSettings.defaults().clearedBytes());
         start();
         a.retain("removed", "old");
         a.retain("stays", "old");
@@ -196,7 +196,7 @@ class RetainedStoreTest {
     @Test
     void aMessageThatWasPublishedApartStaysAlsoWhenAnotherNodeBringsIt() {
         stop(a, b, c);
-        settings = remembering(20);
+        settings = VariedSettings.remembering(20, ClusterSettings.defaults().clearedBytes());
         start();
         a.retain("known", "x");
         simulation.run(WHILE);
@@ -228,7 +228,7 @@ class RetainedStoreTest {
 
     @Test
     void removalsLeaveTheStoreWhenTheyAreForgotten() {
-        settings = RareDigests.settings();
+        settings = VariedSettings.digestsEach(Duration.ofMinutes(1));
         restartAll();
         a.retain("removed", "old");
         a.retain("removed", "");
@@ -251,25 +251,5 @@ class RetainedStoreTest {
         for (SimulatedNode node : List.of(a, b, c)) {
             assertThat(node.store()).as(node.nodeId()).isEmpty();
         }
-    }
-
-    private static ClusterSettings remembering(int clearedTopics) {
-        ClusterSettings usual = ClusterSettings.defaults();
-        return new ClusterSettings(
-                usual.flushInterval(),
-                usual.digestInterval(),
-                usual.pullPatience(),
-                usual.routeTtl(),
-                usual.retransmit(),
-                usual.frameBytes(),
-                usual.rowsPerFrame(),
-                usual.snapshotFrames(),
-                usual.keptChanges(),
-                usual.windowMessages(),
-                usual.windowBytes(),
-                usual.queueMessages(),
-                usual.queueBytes(),
-                clearedTopics,
-                usual.clearedBytes());
     }
 }

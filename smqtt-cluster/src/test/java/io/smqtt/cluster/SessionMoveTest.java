@@ -293,7 +293,8 @@ class SessionMoveTest {
     void aMoveThatGoesOnForEverIsGivenUpHoweverManyMessagesCome() {
         Simulation slow = new Simulation(3);
         SimulatedNetwork theirs = new SimulatedNetwork(slow);
-        ClusterSettings settings = withDigestsEach(Duration.ofSeconds(4)); // who is not heard is gone after a minute
+        ClusterSettings settings =
+                VariedSettings.digestsEach(Duration.ofSeconds(4)); // who is not heard is gone after a minute
         SimulatedNode from = new SimulatedNode(slow, theirs, "a", 1, settings);
         SimulatedNode to = new SimulatedNode(slow, theirs, "b", 1, settings);
         new SimulatedNode(slow, theirs, "c", 1, settings);
@@ -313,26 +314,6 @@ class SessionMoveTest {
         assertThat(from.clients().stayed()).as("times that the session stayed").isOne();
         assertThat(from.clients().sessions()).containsKey(clientId);
         assertThat(answers).containsExactly(ReasonCode.SERVER_UNAVAILABLE);
-    }
-
-    private static ClusterSettings withDigestsEach(Duration interval) {
-        ClusterSettings usual = ClusterSettings.defaults();
-        return new ClusterSettings(
-                usual.flushInterval(),
-                interval,
-                usual.pullPatience(),
-                usual.routeTtl(),
-                usual.retransmit(),
-                usual.frameBytes(),
-                usual.rowsPerFrame(),
-                usual.snapshotFrames(),
-                usual.keptChanges(),
-                usual.windowMessages(),
-                usual.windowBytes(),
-                usual.queueMessages(),
-                usual.queueBytes(),
-                usual.clearedTopics(),
-                usual.clearedBytes());
     }
 
     @Test

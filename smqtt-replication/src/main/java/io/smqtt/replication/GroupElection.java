@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>An answer counts in the round that it is for. The engine counts late ones in the next term, in which that member may vote again.
- *   <li>A member that asks in an old term is told the current one.
+ *   <li>A vote request of an old term is answered with the current term.
  *   <li>If the first member of the view may not vote, another one begins the vote.
  * </ul>
  */

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * One member of a group: a log, a state, and the two protocols that keep them equal on all members. The leader proposes; all members apply
  * what is committed.
  *
- * <p><b>Fencing.</b> A leader is told the term in which it leads, when it has applied all that was committed before. It proposes in that
+ * <p><b>Fencing.</b> A leader gets its term when it has applied all that was committed before. It proposes in that
  * term: an entry that gets into the log in a later one is applied by no member.
  *
  * <p><b>New logs.</b> The first members found the group ({@link Founding}). A member with a new log in place of a lost one does not vote, until
