@@ -30,6 +30,10 @@ final class Paho3 implements ClientLibrary {
 
     @Override
     public ClientLink connect(ConnectRequest request) throws Exception {
+        return PatientUpgrade.of(() -> connectOnce(request));
+    }
+
+    private static ClientLink connectOnce(ConnectRequest request) throws Exception {
         Relay relay = new Relay(request.endpoint().port());
         String uri = request.endpoint().through(relay.port()).uri("tcp", "ssl", "ws", "wss");
         MqttAsyncClient client = new MqttAsyncClient(uri, request.clientId(), new MemoryPersistence());
