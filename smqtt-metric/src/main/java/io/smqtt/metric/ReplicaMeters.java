@@ -7,29 +7,38 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.Replicas;
 import io.smqtt.thread.AnyThread;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of the replicas that this node holds of one node's store. The tag is that node, whose name is in the configuration. Read when the
- * registry is read.
+ * registry is read; all meters that are read at about the same time show one snapshot.
  */
 @AnyThread
 final class ReplicaMeters {
 
     private final MeterRegistry registry;
-    private final Replicas replicas;
+    private final Snapshot snapshot;
     private final String home;
 
-    private ReplicaMeters(MeterRegistry registry, Replicas replicas, String home) {
+    private ReplicaMeters(MeterRegistry registry, Snapshot snapshot, String home) {
         this.registry = registry;
-        this.replicas = replicas;
+        this.snapshot = snapshot;
         this.home = home;
     }
 
     /** Registers the meters of all replicas on this node. */
     static void bindTo(MeterRegistry registry, Replicas replicas) {
-        replicas.status().forEach(one -> new ReplicaMeters(registry, replicas, one.home()).register());
+        bindTo(registry, replicas, System::nanoTime);
+    }
+
+    /** The same with another clock. */
+    static void bindTo(MeterRegistry registry, Replicas replicas, LongSupplier nanoTime) {
+        Snapshot snapshot = new Snapshot(replicas, nanoTime);
+        snapshot.current().forEach(one -> new ReplicaMeters(registry, snapshot, one.home()).register());
     }
 
     private void register() {
@@ -88,7 +97,7 @@ final class ReplicaMeters {
     }
 
     private void counter(String name, @Nullable String unit, String description, ToDoubleFunction<ReplicaStatus> of) {
-        FunctionCounter.builder("smqtt.replica." + name, replicas, held -> value(of))
+        FunctionCounter.builder("smqtt.replica." + name, snapshot, held -> value(of))
                 .description(description)
                 .baseUnit(unit)
                 .tag("home", home)
@@ -96,9 +105,36 @@ final class ReplicaMeters {
     }
 
     private double value(ToDoubleFunction<ReplicaStatus> of) {
-        return replicas.status().stream()
+        return snapshot.current().stream()
                 .filter(one -> one.home().equals(home))
                 .mapToDouble(of)
                 .sum();
+    }
+
+    /** The states of all replicas, taken again when they are older than a read of all meters lasts. */
+    private static final class Snapshot {
+
+        private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+        private final Replicas replicas;
+        private final LongSupplier nanoTime;
+        private List<ReplicaStatus> taken; // guarded by this
+        private long takenNanos; // guarded by this
+
+        Snapshot(Replicas replicas, LongSupplier nanoTime) {
+            this.replicas = replicas;
+            this.nanoTime = nanoTime;
+            takenNanos = nanoTime.getAsLong();
+            taken = replicas.status();
+        }
+
+        synchronized List<ReplicaStatus> current() {
+            long now = nanoTime.getAsLong();
+            if (now - takenNanos > FRESH_NANOS) {
+                takenNanos = now;
+                taken = replicas.status();
+            }
+            return taken;
+        }
     }
 }
