@@ -69,7 +69,7 @@ final class CheckpointSource {
         }
     }
 
-    /** A member needs entries that the log does not have any more. Called again and again, until it has others. */
+    /** A member needs entries that the log does not have any more, or too many of them. Called again and again, until it has others. */
     void needed(Address member, long now) {
         Copy copy = copies.get(member);
         if (copy == null) {

@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A vote is stored behind its term. The engine stores them in any order when threads race, and could vote twice after a crash.
  *   <li>A member that is behind gets entries while others are proposed, about a megabyte at a time. The engine sends them only when nothing
  *       was proposed for a quarter of a second, and all in one message.
- *   <li>A member that needs entries that were removed gets a checkpoint of the state ({@link AppliedEntries#isBehind}).
+ *   <li>A member that needs entries that were removed gets a checkpoint of the state ({@link AppliedEntries#isBehind}), and so does one whose log is
+ *       empty while that of the leader is long.
  * </ul>
  *
  * <p>All but {@link #votedFor(Address)} and the figures run on the engine's one thread of the group.
@@ -60,6 +61,7 @@ final class GroupRaft extends RAFT {
     private final GroupMembers group;
     private final RocksRaftLog own;
     private final Path directory;
+    private final long emptyEntries;
     private final ReplicatedState state;
     private final AppliedEntries applied;
     private final Consumer<Throwable> failed;
@@ -73,29 +75,28 @@ final class GroupRaft extends RAFT {
      * Creates the protocol of a group.
      *
      * @param id the number of the protocol in messages
-     * @param self the name of this node
+     * @param settings the group
      * @param own the open log
-     * @param directory the directory of the log, for errors
      * @param applied notified of entries that are not for the state
      * @param failed receives the failure that ends the group on this node
      */
     GroupRaft(
             short id,
-            String self,
+            GroupSettings settings,
             GroupMembers group,
             RocksRaftLog own,
-            Path directory,
             ReplicatedState state,
             AppliedEntries applied,
             Consumer<Throwable> failed) {
         this.group = group;
         this.own = own;
-        this.directory = directory;
+        this.directory = settings.directory();
+        this.emptyEntries = settings.log().emptyEntries();
         this.state = state;
         this.applied = applied;
         this.failed = failed;
         setId(id);
-        raftId(self);
+        raftId(settings.self());
         members(group.names());
         maxLogCacheSize(0); // counts entries, not bytes; the log has its own
         log(own);
@@ -375,7 +376,8 @@ final class GroupRaft extends RAFT {
     }
 
     private void sendFrom(Address member, long next) {
-        if (next <= own.firstAppended()) { // the term of the entry before it is not known
+        boolean isRemoved = next <= own.firstAppended(); // the term of the entry before it is not known
+        if (isRemoved || next == 1 && last_appended > emptyEntries && state.applied() > 0) {
             resent.put(member, Resent.removed(next));
             applied.isBehind(member);
             return;
@@ -421,7 +423,7 @@ final class GroupRaft extends RAFT {
         /** All members have the entries up to an index. */
         void released(long index);
 
-        /** A member needs entries that were removed from the log of the leader, which is this node. Called again and again. */
+        /** A member gets a checkpoint of the leader, which is this node, in place of entries. Called again and again. */
         void isBehind(Address member);
     }
 }

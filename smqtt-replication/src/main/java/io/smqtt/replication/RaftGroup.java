@@ -77,15 +77,7 @@ final class RaftGroup implements AutoCloseable {
         addressed = new AddressedLog(log, settings.number());
         short id = (short) (FIRST_PROTOCOL + 2 * settings.number());
         election = new GroupElection(id, members, log, settings.home());
-        raft = new GroupRaft(
-                (short) (id + 1),
-                settings.self(),
-                members,
-                log,
-                settings.directory(),
-                state,
-                new Applied(),
-                this::failed);
+        raft = new GroupRaft((short) (id + 1), settings, members, log, state, new Applied(), this::failed);
         raft.addRoleListener(this::roleChanged);
         thread = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread made = new Thread(task, "smqtt-group-" + settings.name());

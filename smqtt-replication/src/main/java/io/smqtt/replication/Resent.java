@@ -6,7 +6,7 @@ package io.smqtt.replication;
  *
  * @param next the first entry that the member lacked
  * @param last the last entry that was sent, or {@value #WATCHED} if none was, because the member may just be slow to answer, or {@value #REMOVED}
- *     if the log does not have what it lacks
+ *     if it gets a checkpoint in place of what it lacks
  * @param reachesEnd whether the log ended with that entry: later ones are sent as usual
  */
 record Resent(long next, long last, boolean reachesEnd) {

@@ -48,8 +48,9 @@ class EarlierTermsTest {
         RecordedState state = new RecordedState();
         RocksRaftLog log = LogContent.open(folder.resolve("log"));
         log.append(1, new LogEntries().add(new LogEntry(1, GroupCommand.data(1, "old".getBytes()))));
-        GroupRaft raft = new GroupRaft(
-                (short) 801, "a", new GroupMembers(NAMES), log, folder, state, new Ignored(), failure -> {});
+        GroupSettings settings = new GroupSettings("g", 0, "a", NAMES, null, folder, 10, 1_000, LogLimits.defaults());
+        GroupRaft raft =
+                new GroupRaft((short) 801, settings, new GroupMembers(NAMES), log, state, new Ignored(), failure -> {});
         lead(raft, 3);
         try {
             answer(raft, 3, 1);

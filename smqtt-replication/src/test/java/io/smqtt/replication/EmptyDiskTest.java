@@ -63,7 +63,7 @@ class EmptyDiskTest {
                         folder.resolve(name),
                         16,
                         64 << 20,
-                        new LogLimits(1 << 20, 1 << 20, 50)),
+                        new LogLimits(1 << 20, 1 << 20, 50, 1_000)),
                 StoreSettings.defaults(),
                 TestStack.reliable(name, ports, network),
                 cluster);

@@ -65,7 +65,7 @@ class GroupHistoryTest {
         for (String name : ports.keySet()) {
             TestMember member = new TestMember(cluster, name, ports, folder.resolve("seed" + seed));
             member.home = "b";
-            member.log = new LogLimits(4_000, 1_000_000, 15);
+            member.log = new LogLimits(4_000, 1_000_000, 15, 10);
             members.add(member);
             member.start();
         }

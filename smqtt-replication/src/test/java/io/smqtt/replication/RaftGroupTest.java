@@ -275,7 +275,7 @@ class RaftGroupTest {
 
     @Test
     void whatAllHaveStoredIsRemovedFromTheLog() throws Exception {
-        members.forEach(member -> member.log = new LogLimits(50_000, 10_000_000, 10_000));
+        members.forEach(member -> member.log = new LogLimits(50_000, 10_000_000, 10_000, 1_000));
         detectLate();
         start();
         TestMember leader = leader();
@@ -292,7 +292,7 @@ class RaftGroupTest {
 
     @Test
     void aMemberThatLacksWhatWasRemovedGetsACheckpoint() throws Exception {
-        members.forEach(member -> member.log = new LogLimits(10_000_000, 10_000_000, 20));
+        members.forEach(member -> member.log = new LogLimits(10_000_000, 10_000_000, 20, 1_000));
         detectLate();
         start();
         TestMember leader = leader();
@@ -320,6 +320,30 @@ class RaftGroupTest {
         awaitAll(contents.toArray(String[]::new));
         assertThat(away.group.figures().receivedCheckpointBytes()).isPositive();
         await().atMost(PATIENCE).until(() -> away.group.figures().isVoter());
+    }
+
+    @Test
+    void aMemberWithAnEmptyLogGetsACheckpointInPlaceOfALongLog() throws Exception {
+        members.forEach(member -> member.log = new LogLimits(10_000_000, 10_000_000, 10_000, 20));
+        start();
+        TestMember leader = leader();
+        TestMember away = other(leader);
+        List<String> contents = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            contents.add("entry " + i);
+        }
+        commit(leader, contents.toArray(String[]::new));
+        away.kill();
+        away.wipe();
+
+        away.start();
+        await().atMost(PATIENCE).until(() -> away.group.figures().isVoter());
+        commit(leader(), "last");
+        contents.add("last");
+        awaitAll(contents.toArray(String[]::new));
+        assertThat(away.group.figures().receivedCheckpointBytes()).isPositive();
+        assertThat(away.group.figures().firstIndex()).isGreaterThan(20);
+        assertThat(leader().group.figures().firstIndex()).isLessThan(20);
     }
 
     @Test
