@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import io.smqtt.bytes.ByteReader;
-import io.smqtt.bytes.ByteWriter;
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.BrokerStore;
 import java.io.IOException;
@@ -10,13 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
  * The rows of a replicated store on one member. All members apply the same batches in the same order; the one that leads has a {@link
  * BrokerStore} over its rows, whose batches these are.
  *
- * <p>The rows have no log of their own: what was applied and not flushed is lost in a crash, and {@link #applied} tells from where the batches
+ * <p>The rows have no log of their own: what was applied and not flushed is lost in a crash, and {@link #position} tells from where the entries
  * have to be applied again. Batches are whole, because all column families are flushed together.
  *
  * <p>{@link #apply} is called by one thread at a time; the other methods by any, but not on event loops.
@@ -28,14 +27,14 @@ public final class StoreReplica implements AutoCloseable {
     private final StoreSettings settings;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object applying = new Object();
-    private volatile long applied;
-    private volatile boolean led;
+    private volatile ReplicaPosition position;
+    private volatile @Nullable RocksBrokerStore store;
 
-    private StoreReplica(StoreFolder folder, Database database, StoreSettings settings, long applied) {
+    private StoreReplica(StoreFolder folder, Database database, StoreSettings settings, ReplicaPosition position) {
         this.folder = folder;
         this.database = database;
         this.settings = settings;
-        this.applied = applied;
+        this.position = position;
     }
 
     /**
@@ -61,11 +60,11 @@ public final class StoreReplica implements AutoCloseable {
                 database.verify();
             }
             byte[] row = database.get(Family.META, MetaRows.key(MetaRows.APPLIED));
-            long applied = row == null ? 0 : new ByteReader(row).number();
+            ReplicaPosition position = row == null ? ReplicaPosition.NONE : ReplicaPosition.decode(row);
             if (folder.isFresh()) {
                 folder.created();
             }
-            return new StoreReplica(folder, database, settings, applied);
+            return new StoreReplica(folder, database, settings, position);
         } catch (RocksDBException e) {
             throw closed(folder, database, Damage.orFailure(e, folder.database()));
         } catch (MalformedBytesException e) {
@@ -82,44 +81,57 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
-     * The number of the last batch that was applied, which is stored with its rows.
+     * The position of the rows in the log, which is stored with them.
      *
-     * @return 0 if there was none
+     * @return that of the last entry that was applied
      */
-    public long applied() {
-        return applied;
+    public ReplicaPosition position() {
+        return position;
     }
 
     /**
      * Applies a batch.
      *
-     * @param number its number, larger than that of the batch before
+     * @param after the position of the rows with it; its entry is behind that of the last one
      * @param source has the batch
      * @param offset where it begins
      * @param length its bytes
      * @throws StoreUnusableException if it cannot be written, for example because the disk is full; then no other may be applied
      */
-    public void apply(long number, byte[] source, int offset, int length) {
-        byte[] mark = new ByteWriter(Long.BYTES).number(number).toByteArray();
-        byte[] batch = Arrays.copyOfRange(source, offset, offset + length);
+    public void apply(ReplicaPosition after, byte[] source, int offset, int length) {
+        write(after, Arrays.copyOfRange(source, offset, offset + length));
+    }
+
+    /**
+     * Moves the position of the rows without a change of them.
+     *
+     * @param after the new position; its entry is behind that of the last one
+     * @throws StoreUnusableException if it cannot be written; then no batch may be applied
+     */
+    public void advance(ReplicaPosition after) {
+        write(after, new RowBatch(0).toByteArray());
+    }
+
+    private void write(ReplicaPosition after, byte[] batch) {
+        Change mark = new Change(Family.META, MetaRows.key(MetaRows.APPLIED), after.encode());
         synchronized (applying) {
             try {
-                database.apply(batch, new Change(Family.META, MetaRows.key(MetaRows.APPLIED), mark));
+                database.apply(batch, mark);
             } catch (RocksDBException e) {
                 throw StoreUnusableException.of(folder.directory(), e);
             }
-            applied = number;
+            position = after;
         }
     }
 
     /**
      * Writes to stable storage what was applied before this call. Blocks.
      *
-     * @return the number of a batch: the rows of all batches up to it are on stable storage
+     * @return the index of an entry: the rows of all entries up to it are on stable storage
      * @throws StoreUnusableException if they cannot be written
      */
     public long persist() {
-        long before = applied;
+        long before = position.entry();
         try {
             database.flush();
         } catch (RocksDBException e) {
@@ -133,7 +145,7 @@ public final class StoreReplica implements AutoCloseable {
      * of that time.
      *
      * @param target a directory that does not exist; {@link #open} opens the copy afterwards
-     * @return the number of the last batch that the copy has
+     * @return the index of the last entry that the copy has
      * @throws StoreUnusableException if it cannot be written
      */
     public long checkpoint(Path target) {
@@ -146,17 +158,17 @@ public final class StoreReplica implements AutoCloseable {
             } catch (IOException | RocksDBException e) {
                 throw StoreUnusableException.of(target, e);
             }
-            return applied;
+            return position.entry();
         }
     }
 
     /**
-     * Whether a store was opened over these rows, so that they must not be replaced.
+     * Whether a store is open over these rows, so that they must not be replaced.
      *
-     * @return true from the first {@link #lead} on
+     * @return true from {@link #lead} to {@link #endLead}
      */
     public boolean isLed() {
-        return led;
+        return store != null;
     }
 
     /**
@@ -168,12 +180,36 @@ public final class StoreReplica implements AutoCloseable {
      */
     public BrokerStore lead(CommitPath path) {
         database.commitBy(path);
-        led = true;
         try {
-            return new RocksBrokerStore(folder, database, settings, new LinuxMachine(), false);
+            RocksBrokerStore opened = new RocksBrokerStore(folder, database, settings, new LinuxMachine(), false);
+            store = opened;
+            return opened;
         } catch (RocksDBException e) {
             throw StoreUnusableException.of(folder.directory(), e);
         }
+    }
+
+    /**
+     * Closes the store over these rows, if there is one: from here on it reads and writes nothing, and the rows may be replaced. Blocks until the
+     * batches that were submitted are committed or have failed; can be called more than once.
+     */
+    public void endLead() {
+        RocksBrokerStore open = store;
+        if (open != null) {
+            open.close();
+            database.commitBy(null);
+            store = null;
+        }
+    }
+
+    /**
+     * The bytes of operations that were submitted to the store over these rows and wait for their batch.
+     *
+     * @return 0 without a store
+     */
+    public long waitingBytes() {
+        RocksBrokerStore open = store;
+        return open == null ? 0 : open.statistics().queuedBytes();
     }
 
     /** Closes the rows. Blocks; can be called more than once. */

@@ -148,7 +148,8 @@ class ReplicaWithoutMajorityTest {
             Outcome now = outcome;
             asked++;
             if (now != Outcome.LOST) {
-                rows.apply(rows.applied() + 1, batch, 0, batch.length);
+                ReplicaPosition before = rows.position();
+                rows.apply(before.behind(before.entry() + 1, before.batch() + 1), batch, 0, batch.length);
             }
             if (now != Outcome.COMMITTED) {
                 throw new IOException("no majority");

@@ -539,7 +539,7 @@ final class RaftGroup implements AutoCloseable {
 
         @Override
         public void install(long index, long term) {
-            raft.between(() -> RaftGroup.this.install(index, term));
+            state.release().thenRun(() -> raft.between(() -> RaftGroup.this.install(index, term)));
         }
     }
 

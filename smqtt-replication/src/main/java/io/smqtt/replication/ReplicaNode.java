@@ -230,6 +230,10 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         if (own != null) {
             return text(own);
         }
+        String notServed = replica.notServed();
+        if (notServed != null) {
+            return notServed;
+        }
         for (Map.Entry<String, ReplicatedStore> other : replicas.entrySet()) {
             Throwable failure = other.getValue().failure();
             if (failure != null) {
@@ -244,14 +248,19 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         return message == null ? failure.toString() : message;
     }
 
-    /** Damage stays; all other failures are over when the disk takes writes. */
+    /** Damage stays; all other failures are over when the disk takes writes. A store that another node has served is opened anew by a restart. */
     @Override
     public boolean needsRestart() {
-        return disk.isWritable()
+        return (disk.isWritable() || store().notServed() != null)
                 && replicas.values().stream()
                         .map(ReplicatedStore::failure)
                         .noneMatch(failure ->
                                 failure instanceof StoreDamagedException || failure instanceof MalformedBytesException);
+    }
+
+    /** Sets what is called when this node does not serve its own store any more, because another one has. Must not block. */
+    void whenNotServed(Runnable task) {
+        store().whenNotServed(task);
     }
 
     /** Leaves the other nodes, because a replica has failed: all replicas of this node stop. */

@@ -2,6 +2,7 @@
 package io.smqtt.replication;
 
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The state to which the entries of a group are applied, one at a time, on a thread of the group, which waits for it. The state is in a directory,
@@ -22,6 +23,15 @@ interface ReplicatedState {
 
     /** Whether the state may be closed, and opened again with other content. False if it is in use. */
     boolean isReplaceable();
+
+    /**
+     * Ends the use of the state by others, because it is to be replaced. Called on a thread of the group, which must not be blocked.
+     *
+     * @return completes when the state {@link #isReplaceable}
+     */
+    default CompletableFuture<Void> release() {
+        return CompletableFuture.completedFuture(null);
+    }
 
     /**
      * The index of the last entry that the state has. It is stored with that entry, so that after a crash no entry is applied twice, and

@@ -2,45 +2,60 @@
 package io.smqtt.replication;
 
 import io.smqtt.message.ReasonCode;
+import io.smqtt.persistence.ReplicaPosition;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.spi.StoreObserver;
+import io.smqtt.spi.StoreUnavailableException;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jgroups.stack.Protocol;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store on a majority of nodes. Each batch of the committing thread is one entry of a group; "committed" means on stable storage of a
  * majority, and applied here. The members that do not lead have the same rows, and no store over them.
  *
- * <p>The store is opened when this member leads for the first time. When the leadership ends all that waits has failed, and the store takes
- * nothing until this member leads again. That takes no new store: only the member at home proposes batches, so no other rows have changed.
+ * <p>The store is opened when this member leads for the first time, and has begun to reign ({@link OwnReign}). When the leadership ends all that waits
+ * has failed, and the store takes nothing until this member leads again. That takes no new store, unless another node has reigned meanwhile: then
+ * the store is closed, and does not open again in this process.
  *
  * <p>The log and the rows are in the directory of the group ({@link StateFolder}).
  */
 final class ReplicatedStore implements BrokerStore {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicatedStore.class);
     private static final long JOIN_MILLIS = 15_000;
 
     /** Longer than a vote takes, and shorter than clients wait. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
+    /** The time of a stop for batches to be committed; a majority that is there needs far less. */
+    private static final Duration COMMIT_WITHIN = Duration.ofSeconds(5);
+
+    /** The time of a stop for channel, log and rows to be closed; in sum less than the broker waits. */
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(12);
+
     private final StoreState state;
     private final RaftGroup group;
     private final Link link;
     private final GroupCommits commits;
+    private final OwnReign reign;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>(); // its reign is over, and the store closed
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object serving = new Object(); // not the monitor that threads of the group take
     private volatile @Nullable BrokerStore store; // set once, guarded by serving
@@ -50,10 +65,17 @@ final class ReplicatedStore implements BrokerStore {
         this.link = link;
         commits = new GroupCommits(
                 (term, content) -> group().propose(term, content),
-                () -> appliedBatch(),
+                (ofReign, number) -> position().has(ofReign, number),
                 () -> group().hasMajority(),
                 GRACE);
-        state = new StoreState(limits);
+        reign = new OwnReign(
+                settings.name(),
+                new Reign(settings.self(), new SecureRandom().nextLong()),
+                commits,
+                (term, content) -> group().propose(term, content),
+                () -> position().reign(),
+                new Served());
+        state = new StoreState(limits, new Used());
         group = RaftGroup.open(settings, state, new Role());
     }
 
@@ -93,8 +115,8 @@ final class ReplicatedStore implements BrokerStore {
         }
     }
 
-    private long appliedBatch() {
-        return state.rows().applied();
+    private ReplicaPosition position() {
+        return state.position();
     }
 
     /** The group of this member. */
@@ -103,12 +125,13 @@ final class ReplicatedStore implements BrokerStore {
     }
 
     /**
-     * Waits until this member leads, and opens the store then. Blocks.
+     * Waits until this member leads and reigns, and opens the store then. Blocks.
      *
      * @return whether it does
      * @throws IllegalStateException if this member has failed
      */
     boolean awaitLeading(Duration patience) throws InterruptedException {
+        reign.want();
         return awaitOpen(patience) && serve();
     }
 
@@ -130,9 +153,14 @@ final class ReplicatedStore implements BrokerStore {
      *
      * @throws StoreUnusableException if its disk has failed
      * @throws StoreDamagedException if its log or its rows are damaged
+     * @throws StoreUnavailableException if its reign is over
      * @throws IllegalStateException if it has failed for another reason
      */
     void requireUsable() {
+        String over = reign.ended();
+        if (over != null) {
+            throw new StoreUnavailableException(over, null);
+        }
         Throwable cause = failure;
         if (cause instanceof StoreUnusableException || cause instanceof StoreDamagedException) {
             throw (RuntimeException) cause;
@@ -140,6 +168,17 @@ final class ReplicatedStore implements BrokerStore {
         if (cause != null) {
             throw new IllegalStateException("this member of the store has failed", cause);
         }
+    }
+
+    /** Why this member does not serve its store any more, while its log and its rows are in use; null if it does, or never has. */
+    @Nullable
+    String notServed() {
+        return reign.ended();
+    }
+
+    /** Sets what is called when this member does not serve its store any more, and it is closed; at once if that is so already. Must not block. */
+    void whenNotServed(Runnable task) {
+        ended.thenRun(task);
     }
 
     /** Why the log or the rows of this member cannot be used any more; null while they are in use. */
@@ -152,6 +191,7 @@ final class ReplicatedStore implements BrokerStore {
     private boolean serve() {
         synchronized (serving) {
             if (store == null) {
+                requireUsable();
                 try {
                     store = state.rows().lead(commits);
                 } catch (StoreUnusableException e) {
@@ -222,7 +262,7 @@ final class ReplicatedStore implements BrokerStore {
     /** While this member could lead again in a moment, clients wait for that. */
     @Override
     public boolean isCutOff() {
-        return !commits.isOpen() && !group.hasMajority();
+        return !commits.isOpen() && (commits.hasEnded() || !group.hasMajority());
     }
 
     @Override
@@ -230,29 +270,45 @@ final class ReplicatedStore implements BrokerStore {
         return commits.isOpen() && store().isHealthy();
     }
 
-    /** Commits all submitted operations, and ends the store. The group stays in use. */
-    void endServing() {
-        BrokerStore open;
-        synchronized (serving) {
-            open = store;
-        }
-        if (open != null) {
-            open.close();
+    /** Commits all submitted operations, and closes the store. The group stays in use. */
+    private void endServing() {
+        synchronized (serving) { // not while it is being opened
+            state.endLead();
         }
     }
 
-    /** Ends the store, and closes its channel if it has one of its own, the log and the rows. A shared channel is closed before. */
+    /**
+     * Ends the store, and closes its channel if it has one of its own, the log and the rows. A shared channel is closed before. Batches that are not
+     * committed in time fail, and the log has their number; what a disk that hangs does not close in time is left to the end of the process.
+     */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        endServing();
-        try {
+        TimedClose ending = TimedClose.begin("smqtt-replica-end", this::endServing);
+        if (!ending.await(COMMIT_WITHIN)) {
+            GroupFigures open = figures();
+            LOG.warn(
+                    "the store {} is closed although a majority of its replicas did not answer within {} s: entries {}, their bytes {}, bytes of operations"
+                            + " behind them {} have failed, and were not acknowledged",
+                    open.group(),
+                    COMMIT_WITHIN.toSeconds(),
+                    open.waitingEntries(),
+                    open.waitingBytes(),
+                    state.waitingBytes());
+            commits.end("the store is closed");
+        }
+        TimedClose closing = TimedClose.begin("smqtt-replica-close", () -> {
+            ending.await(CLOSE_WITHIN);
             link.close();
             group.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        });
+        if (!closing.await(CLOSE_WITHIN)) {
+            LOG.error(
+                    "the replica of {} was not closed within {} s, because its disk does not answer; what was acknowledged is on other disks",
+                    group.figures().group(),
+                    CLOSE_WITHIN.toSeconds());
         }
     }
 
@@ -298,25 +354,60 @@ final class ReplicatedStore implements BrokerStore {
 
         @Override
         public void leading(long term) {
-            commits.lead(term);
-            synchronized (ReplicatedStore.this) {
-                ReplicatedStore.this.notifyAll();
-            }
+            reign.leads(term);
         }
 
         @Override
         public void following() {
-            commits.follow();
+            reign.follows();
         }
 
         @Override
         public void failed(Throwable cause) {
-            commits.follow();
+            reign.follows();
             synchronized (ReplicatedStore.this) {
                 failure = cause;
                 ReplicatedStore.this.notifyAll();
             }
             link.leave();
+        }
+    }
+
+    /** Called by threads of the group. */
+    private final class Served implements OwnReign.Listener {
+
+        @Override
+        public void opened() {
+            synchronized (ReplicatedStore.this) {
+                ReplicatedStore.this.notifyAll();
+            }
+        }
+
+        @Override
+        public void ended() {
+            opened();
+            TimedClose.begin("smqtt-replica-end", () -> {
+                try {
+                    endServing();
+                } finally {
+                    ended.complete(null);
+                }
+            });
+        }
+    }
+
+    /** Called by threads of the group. */
+    private final class Used implements StoreState.Reigns {
+
+        @Override
+        public void applied(long entry, Reign begun) {
+            reign.applied(entry, begun);
+        }
+
+        @Override
+        public CompletableFuture<Void> replaced() {
+            reign.end("other nodes have more of it than this one, which gets a checkpoint");
+            return ended;
         }
     }
 }

@@ -2,10 +2,16 @@
 package io.smqtt.replication;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Replicas;
 import reactor.core.publisher.Mono;
 
-/** Shows the replicas of this node to other modules. The store ends them. */
+/**
+ * Shows the replicas of this node to other modules. The store ends them. When another node has served this node's store, the clients whose sessions
+ * are in it are disconnected: what this node has in memory of them is out of date.
+ */
 final class ReplicationModule implements BrokerModule {
 
     private final ReplicaNode node;
@@ -26,7 +32,17 @@ final class ReplicationModule implements BrokerModule {
 
     @Override
     public Mono<Void> start(Core core) {
-        return Mono.empty();
+        return Mono.fromRunnable(() -> node.whenNotServed(() -> disconnectStored(core.sessions())));
+    }
+
+    private static void disconnectStored(SessionRegistry sessions) {
+        sessions.all()
+                .forEach(session -> session.execute(() -> {
+                    PacketSink connection = session.sink();
+                    if (connection != null && session.isStored()) {
+                        connection.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+                    }
+                }));
     }
 
     @Override

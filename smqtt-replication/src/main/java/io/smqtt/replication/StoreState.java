@@ -2,33 +2,36 @@
 package io.smqtt.replication;
 
 import io.smqtt.bytes.MalformedBytesException;
+import io.smqtt.persistence.ReplicaPosition;
 import io.smqtt.persistence.StoreReplica;
 import io.smqtt.persistence.StoreSettings;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The rows of a store as the state of a group. An entry is a batch of the committing thread.
- *
- * <pre>
- * 0  version 1
- * 1  the batch
- * </pre>
+ * The rows of a store as the state of a group. An entry is a {@link StoreEntry}. A batch is applied only if it is of the current reign, and no batch
+ * with its number or a later one of that reign was. All members decide that from the log alone, so all decide the same.
  */
 final class StoreState implements ReplicatedState {
 
-    private static final byte VERSION = 1;
+    private static final Logger LOG = LoggerFactory.getLogger(StoreState.class);
 
     private final StoreSettings limits;
+    private final Reigns reigns;
     private volatile @Nullable StoreReplica rows;
 
     /**
      * Creates a state that is not open.
      *
      * @param limits limits and memory of the rows
+     * @param reigns receives the reigns of the group
      */
-    StoreState(StoreSettings limits) {
+    StoreState(StoreSettings limits, Reigns reigns) {
         this.limits = limits;
+        this.reigns = reigns;
     }
 
     @Override
@@ -54,12 +57,24 @@ final class StoreState implements ReplicatedState {
         return open;
     }
 
-    /** Encodes a batch. */
-    static byte[] encode(byte[] batch) {
-        byte[] entry = new byte[batch.length + 1];
-        entry[0] = VERSION;
-        System.arraycopy(batch, 0, entry, 1, batch.length);
-        return entry;
+    /** The position of the rows; that of new rows while they are closed. */
+    ReplicaPosition position() {
+        StoreReplica open = rows;
+        return open == null ? ReplicaPosition.NONE : open.position();
+    }
+
+    /** Closes the store over the rows, if there is one. Blocks. */
+    void endLead() {
+        StoreReplica open = rows;
+        if (open != null) {
+            open.endLead();
+        }
+    }
+
+    /** The bytes of operations that wait in the store over the rows; 0 without one. */
+    long waitingBytes() {
+        StoreReplica open = rows;
+        return open == null ? 0 : open.waitingBytes();
     }
 
     @Override
@@ -69,17 +84,48 @@ final class StoreState implements ReplicatedState {
     }
 
     @Override
-    public long applied() {
+    public CompletableFuture<Void> release() {
         StoreReplica open = rows;
-        return open == null ? 0 : open.applied();
+        return open == null || !open.isLed() ? CompletableFuture.completedFuture(null) : reigns.replaced();
+    }
+
+    @Override
+    public long applied() {
+        return position().entry();
     }
 
     @Override
     public void apply(long index, byte[] source, int offset, int length) {
-        if (length < 1 || source[offset] != VERSION) {
-            throw new MalformedBytesException("entry " + index + " is no batch of version " + VERSION);
+        StoreEntry entry;
+        try {
+            entry = StoreEntry.decode(source, offset, length);
+        } catch (MalformedBytesException e) {
+            throw new MalformedBytesException("entry " + index + " cannot be applied: " + e.getMessage());
         }
-        rows().apply(index, source, offset + 1, length - 1);
+        StoreReplica open = rows();
+        if (entry instanceof StoreEntry.Begin begin) {
+            open.advance(open.position().reignFrom(index));
+            reigns.applied(index, begin.reign());
+        } else if (entry instanceof StoreEntry.Batch batch) {
+            apply(open, index, batch);
+        }
+    }
+
+    /** One without a reign counts as long as there was none: it is of the time before there were any. */
+    private void apply(StoreReplica open, long index, StoreEntry.Batch batch) {
+        ReplicaPosition before = open.position();
+        boolean isBeforeAll = batch.reign() == 0 && before.reign() == 0;
+        if (isBeforeAll || before.takes(batch.reign(), batch.number())) {
+            open.apply(before.behind(index, batch.number()), batch.source(), batch.offset(), batch.length());
+        } else {
+            LOG.info(
+                    "entry {} is not applied: it is batch {} of reign {}, the last one was batch {} of reign {}",
+                    index,
+                    batch.number(),
+                    batch.reign(),
+                    before.batch(),
+                    before.reign());
+        }
     }
 
     @Override
@@ -96,7 +142,25 @@ final class StoreState implements ReplicatedState {
     @Override
     public long verify(Path directory) {
         try (StoreReplica copy = StoreReplica.open(directory, limits.withVerifyBytes(Long.MAX_VALUE))) {
-            return copy.applied();
+            return copy.position().entry();
         }
+    }
+
+    /** Receives what ends the use of the rows by a store. */
+    interface Reigns {
+
+        /**
+         * The entry of a reign was applied on this member, possibly one that it had before its last end.
+         *
+         * @param entry the index of the entry, which is the number of the reign
+         */
+        void applied(long entry, Reign reign);
+
+        /**
+         * The rows are to be replaced by those of another member, and have a store over them.
+         *
+         * @return completes when the store is closed
+         */
+        CompletableFuture<Void> replaced();
     }
 }

@@ -196,14 +196,15 @@ class ReplicaNodeTest {
         open("a", "b", "c");
         ReplicaNode node = nodes.get("a");
         RaftGroup group = node.replica("a").group();
-        group.propose(group.figures().term(), new byte[] {9}); // no batch of a version that exists
+        group.propose(group.figures().term(), new byte[] {9}); // no entry of a store
 
         await().atMost(PATIENCE)
                 .until(() -> node.status().stream()
                         .allMatch(status ->
                                 status.failure() != null && status.connected().isEmpty()));
         assertThat(node.status())
-                .allSatisfy(status -> assertThat(status.failure()).contains("is no batch of version 1"));
+                .allSatisfy(
+                        status -> assertThat(status.failure()).contains("it is an entry of kind 9, not of a store"));
         assertThat(node.own().serves()).isFalse();
         assertThat(stores.get("a").isCutOff()).isTrue();
         assertThat(stores.get("a").refusal()).isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
