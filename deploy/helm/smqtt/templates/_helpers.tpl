@@ -20,6 +20,17 @@ cluster:
   discovery: dns
   seeds: ["{{ include "smqtt.name" . }}-nodes.{{ .Release.Namespace }}.svc.{{ .Values.clusterDomain }}"]
   min-members: {{ if gt (int .Values.replicas) 2 }}{{ .Values.minMembers }}{{ else }}0{{ end }}
+{{- if gt (int .Values.storage.replicas) 1 }}
+{{- if gt (int .Values.storage.replicas) (int .Values.replicas) }}
+{{- fail (printf "storage.replicas is %d, but there are only %d pods (replicas)" (int .Values.storage.replicas) (int .Values.replicas)) }}
+{{- end }}
+  nodes:
+    {{- range $i := until (int .Values.replicas) }}
+    - {{ include "smqtt.name" $ }}-{{ $i }}={{ include "smqtt.name" $ }}-{{ $i }}.{{ include "smqtt.name" $ }}-nodes.{{ $.Release.Namespace }}.svc.{{ $.Values.clusterDomain }}:7801
+    {{- end }}
+storage:
+  replicas: {{ .Values.storage.replicas }}
+{{- end }}
 management:
   host: 0.0.0.0
   token-file: /run/secrets/smqtt/management-token

@@ -8,6 +8,7 @@ import io.smqtt.config.ConfigValue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -96,6 +97,8 @@ class ContainerFilesTest {
             addresses.add(config.broker().cluster().bind());
             assertThat(config.broker().cluster().seeds()).contains(address + ":7800");
             assertThat(config.broker().cluster().minMembers()).isEqualTo(2);
+            assertThat(config.broker().storage().replicas()).isEqualTo(3);
+            assertThat(config.broker().cluster().replicaNodes()).hasSize(3).containsEntry(name, address + ":7801");
             assertThat(Files.readString(DEPLOY.resolve("compose/nginx.conf")))
                     .contains("server " + address + ":1883 ", "server " + address + ":8083 ");
             assertThat(Files.readString(DEPLOY.resolve("compose/prometheus.yml")))
@@ -290,6 +293,12 @@ class ContainerFilesTest {
 
         int replicas = (Integer) at(set, "spec", "replicas");
         assertThat(config.broker().cluster().minMembers()).isEqualTo(replicas / 2 + 1);
+        assertThat(config.broker().storage().replicas()).isEqualTo(3);
+        assertThat(config.broker().cluster().replicaNodes())
+                .hasSize(replicas)
+                .containsEntry(
+                        "smqtt-2",
+                        "smqtt-2." + text(set, "spec", "serviceName") + "." + namespace + ".svc.cluster.local:7801");
         assertThat(text(set, "spec", "podManagementPolicy"))
                 .isEqualTo("Parallel"); // or the first would wait for the second
 
@@ -302,7 +311,8 @@ class ContainerFilesTest {
                 .containsEntry("mqtt", config.broker().listeners().get("tcp").port())
                 .containsEntry(
                         "websocket", config.broker().listeners().get("ws").port())
-                .containsEntry("cluster", 7800);
+                .containsEntry("cluster", 7800)
+                .containsEntry("replicas", 7801);
         for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
             assertThat(ports).containsKey(text(container, probe, "httpGet", "port"));
             assertThat(text(container, probe, "httpGet", "path")).matches("/health/(live|ready)");
@@ -314,6 +324,19 @@ class ContainerFilesTest {
                     .forEach(port -> open.add((Integer) map(port).get("port")));
         }
         assertThat(open).containsExactlyInAnyOrderElementsOf(new TreeSet<>(ports.values()));
+        for (Object port : list(at(byKind.get("Service-nodes"), "spec", "ports"))) {
+            assertThat(ports)
+                    .containsEntry(text(map(port), "name"), (Integer) map(port).get("port"));
+        }
+        for (int between : List.of(7800, 7801)) {
+            assertThat(list(map(list(at(byKind.get("NetworkPolicy"), "spec", "egress"))
+                                    .get(0))
+                            .get("ports")))
+                    .anyMatch(port -> map(port).get("port").equals(between));
+        }
+        long patience = (Integer) at(container, "startupProbe", "periodSeconds")
+                * (long) (Integer) at(container, "startupProbe", "failureThreshold");
+        assertThat(Duration.ofSeconds(patience)).isGreaterThan(Duration.ofMinutes(10)); // a start ends itself earlier
         Set<String> volumes = Stream.concat(
                         list(pod.get("volumes")).stream().map(volume -> text(map(volume), "name")),
                         list(at(set, "spec", "volumeClaimTemplates")).stream()

@@ -85,8 +85,31 @@ final class ReplicatedCluster implements AutoCloseable {
         }
         ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
         Path extensions = HOME.resolve("smqtt-replication/target/ext").toAbsolutePath();
-        builder.environment().put("JAVA_TOOL_OPTIONS", "-Xmx256m -Dsmqtt.ext=" + extensions.normalize());
+        builder.environment()
+                .put(
+                        "JAVA_TOOL_OPTIONS",
+                        "-Xmx256m -Dsmqtt.ext=" + extensions.normalize() + " -Djdk.net.hosts.file="
+                                + hosts(home, node));
         return builder;
+    }
+
+    /** The names that a node knows: those of the other nodes, not its own, as in a pod that has just been started. */
+    private static Path hosts(Path home, int node) {
+        StringBuilder lines = new StringBuilder("127.0.0.1 localhost\n");
+        for (int other = 0; other < NODES; other++) {
+            if (other != node) {
+                lines.append("127.0.0.1 ").append(name(other)).append('\n');
+            }
+        }
+        try {
+            return Files.writeString(home.resolve("hosts"), lines);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String name(int node) {
+        return "n" + node + ".nodes.test";
     }
 
     /** A node that is configured with a fourth one, and knows no address of this cluster; the nodes of the cluster know its address. */
@@ -108,7 +131,7 @@ final class ReplicatedCluster implements AutoCloseable {
         String nodes = String.join(
                 ", ",
                 IntStream.range(0, NODES)
-                        .mapToObj(other -> "'n" + other + "=127.0.0.1:" + ports.get(NODES + other) + "'")
+                        .mapToObj(other -> "'n" + other + "=" + name(other) + ":" + ports.get(NODES + other) + "'")
                         .toList());
         String yaml = """
                 management:

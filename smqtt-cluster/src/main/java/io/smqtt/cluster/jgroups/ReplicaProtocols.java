@@ -9,15 +9,14 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.MFC;
-import org.jgroups.protocols.TCPPING;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
+import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
@@ -42,19 +41,26 @@ public final class ReplicaProtocols {
     /**
      * Creates the protocols, the lowest one first.
      *
-     * @param config TLS files and the secret
-     * @param bind {@code host:port} of this node
-     * @param nodes {@code host:port} of all nodes with replicas
+     * @param config TLS files, the secret, and the address of this node for the cluster's channel
+     * @param self {@code host:port} of this node, where other nodes reach it. A name that has no address of this machine yet is replaced by the
+     *     host of the cluster's channel, to bind to
+     * @param nodes {@code host:port} of all nodes with replicas; names are looked up again at each discovery
      * @param refused called for each refused connection; any thread
      * @return protocols that are not part of a channel; everything above the last one is for the caller
      * @throws io.smqtt.config.ConfigurationException if the TLS files cannot be used
-     * @throws java.io.IOException if the host cannot be resolved
+     * @throws java.io.IOException if this node has no address
      */
     public static List<Protocol> create(
-            ClusterConfig config, String bind, List<String> nodes, Consumer<Refusal> refused) throws Exception {
+            ClusterConfig config, String self, List<String> nodes, Consumer<Refusal> refused) throws Exception {
         ClusterTlsConfig files = config.tls();
         MutualTls tls = files == null ? null : MutualTls.of("cluster.tls", files);
-        return JGroupsStack.limited(() -> create(config.secret(), tls, bind, nodes, new Refusals(refused)));
+        NodeAddresses addresses = new NodeAddresses(InetAddress::getAllByName);
+        InetAddress bind = addresses.own(self, config.bind());
+        return JGroupsStack.limited(() -> {
+            PlainTcp tcp = transport(config.secret(), tls, new Refusals(refused));
+            tcp.setBindAddress(bind).setBindPort(JGroupsStack.port(self));
+            return create(tcp, addresses, nodes);
+        });
     }
 
     /**
@@ -67,27 +73,21 @@ public final class ReplicaProtocols {
         JGroupsStack.limited(connecting);
     }
 
-    private static List<Protocol> create(
-            @Nullable String secret, @Nullable MutualTls tls, String bind, List<String> nodes, Refusals refusals)
-            throws Exception {
+    private static List<Protocol> create(PlainTcp transport, NodeAddresses addresses, List<String> nodes) {
         GMS membership = new GMS().setJoinTimeout(1_000).setMergeTimeout(2_000);
         membership.printLocalAddress(false);
         FRAG4 pieces = new FRAG4();
         pieces.setFragSize(PIECE_BYTES);
-        TCPPING discovery = new TCPPING();
-        discovery.setPortRange(0);
+        DNS_PING discovery = new DNS_PING();
         discovery.asyncDiscovery(true);
-        discovery.setValue(
-                "initial_hosts_str",
-                nodes.stream()
-                        .map(node -> JGroupsStack.host(node) + '[' + JGroupsStack.port(node) + ']')
-                        .collect(Collectors.joining(",")));
+        discovery.setDNSQuery(String.join(",", nodes)).setDNSResolver(addresses);
+        discovery.dnsRecordType("SRV"); // of records of other types it ignores the port
         UFC one = new UFC();
         one.setMaxCredits(CREDIT_BYTES).setMinThreshold(REPLENISH_BELOW);
         MFC all = new MFC();
         all.setMaxCredits(CREDIT_BYTES).setMinThreshold(REPLENISH_BELOW);
         return List.of(
-                transport(secret, tls, bind, refusals),
+                transport,
                 discovery,
                 new MERGE3().setMinInterval(250).setMaxInterval(500).setCheckInterval(1_000),
                 new FD_ALL3().setTimeout(JGroupsStack.SILENCE_MILLIS).setInterval(JGroupsStack.HEARTBEAT_MILLIS),
@@ -102,17 +102,14 @@ public final class ReplicaProtocols {
                 pieces);
     }
 
-    private static PlainTcp transport(@Nullable String secret, @Nullable MutualTls tls, String bind, Refusals refusals)
+    private static PlainTcp transport(@Nullable String secret, @Nullable MutualTls tls, Refusals refusals)
             throws Exception {
         PlainTcp tcp = new PlainTcp();
         tcp.accept(WireProfile.REPLICAS);
         tcp.guard(
                 new NodeSockets(new LinkSecurity(tls, secret == null ? null : new SharedSecret(secret)), refusals),
                 refusals);
-        tcp.setBindAddress(InetAddress.getByName(JGroupsStack.host(bind)))
-                .setBindPort(JGroupsStack.port(bind))
-                .setPortRange(0)
-                .setValue("use_vthreads", false);
+        tcp.setPortRange(0).setValue("use_vthreads", false);
         tcp.threadNamingPattern("pl");
         tcp.bundler("per-destination");
         tcp.getBundler().setMaxSize(BUNDLE_BYTES);
