@@ -37,7 +37,9 @@ import io.smqtt.admin.object.ObjectFile;
 import io.smqtt.admin.rule.ActionRoutes;
 import io.smqtt.admin.rule.RuleObjects;
 import io.smqtt.admin.rule.RuleRoutes;
+import io.smqtt.admin.rule.SourceObjects;
 import io.smqtt.admin.rule.SourceRoutes;
+import io.smqtt.admin.rule.SourceTypeRoutes;
 import io.smqtt.admin.schema.SchemaRegistry;
 import io.smqtt.admin.schema.SchemaRoutes;
 import io.smqtt.admin.security.Audit;
@@ -137,6 +139,7 @@ record AdminParts(
         DelayedSettings delayed = new DelayedSettings(people.objects(), key -> isGiven(configuration, key));
         SchemaRegistry schemas = new SchemaRegistry(people.objects());
         RuleObjects rules = new RuleObjects(people.objects());
+        SourceObjects sources = new SourceObjects(people.objects());
         LogLevelChanges levels = new LogLevelChanges();
         NodeRoutes nodes = new NodeRoutes(view, calls);
         AlarmRoutes alarms = new AlarmRoutes(view, calls);
@@ -155,7 +158,8 @@ record AdminParts(
                 new BridgeRoutes(view, calls),
                 new RuleRoutes(view, calls, rules),
                 new ActionRoutes(view, rules),
-                new SourceRoutes(view, calls),
+                new SourceRoutes(view, calls, sources),
+                new SourceTypeRoutes(view, sources),
                 alarms,
                 new BanRoutes(bans),
                 new TraceRoutes(traces, calls),
@@ -186,6 +190,7 @@ record AdminParts(
                         delayed,
                         schemas,
                         rules,
+                        sources,
                         levels),
                 watchers,
                 List.of(new Api(List.of(base + "/api/v5", base + "/api/v1"), callers, groups, observers)),

@@ -4,6 +4,7 @@ package io.smqtt.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.spi.ActionType;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.SampleCluster;
 import io.smqtt.spi.SourceStatus;
@@ -11,6 +12,7 @@ import io.smqtt.spi.SourceStatus.State;
 import io.smqtt.spi.Sources;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +53,31 @@ class SourceRoutesTest {
                 case "hook" -> Mono.just("it does not listen");
                 default -> Mono.empty();
             };
+        }
+
+        @Override
+        public List<ActionType> types() {
+            return List.of();
+        }
+
+        @Override
+        public Mono<String> probe(Map<String, String> keys) {
+            return Mono.empty();
+        }
+
+        @Override
+        public Mono<List<String>> check(String name, Map<String, String> keys) {
+            return Mono.just(List.of());
+        }
+
+        @Override
+        public Mono<Void> put(String name, Map<String, String> keys) {
+            return Mono.empty();
+        }
+
+        @Override
+        public Mono<Void> remove(String name) {
+            return Mono.empty();
         }
     };
 

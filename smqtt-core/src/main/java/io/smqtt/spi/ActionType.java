@@ -5,11 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A type of sinks that actions of rules can have, with the keys that it declares, for operators and their forms. Immutable.
+ * A type of sinks that actions of rules can have, or of sources, with the keys that it declares, for operators and their forms. Immutable.
  *
  * @param name the value of the key {@code type}
  * @param keys the keys of this type, in the order of their declaration
- * @param commonKeys the keys that actions of all types have, such as {@code batch-size}
+ * @param commonKeys the keys that actions, or sources, of all types have, such as {@code batch-size}
  */
 public record ActionType(String name, List<Key> keys, List<Key> commonKeys) {
 
@@ -44,7 +44,7 @@ public record ActionType(String name, List<Key> keys, List<Key> commonKeys) {
     /**
      * The declaration of a key.
      *
-     * @param name the key within the action
+     * @param name the key within the action or the source
      * @param form the form of its value
      * @param value the default, or null if there is none
      * @param min the smallest number, size or duration; empty without bounds

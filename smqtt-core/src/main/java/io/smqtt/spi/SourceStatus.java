@@ -4,9 +4,9 @@ package io.smqtt.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a source of this node. Immutable. Counts begin with the broker; what was received is published, refused, failed, or in flight.
+ * The state of a source of this node. Immutable. Counts begin with the broker, and again when an operator replaces the source; what was received is published, refused, failed, or in flight.
  *
- * @param name its name in the configuration
+ * @param name its name
  * @param type the kind of source
  * @param state whether it is read
  * @param lastError why it fails, while it fails; null otherwise
@@ -39,7 +39,7 @@ public record SourceStatus(
         RUNNING,
         /** It is read, but not now: as much is in flight as may be, or the queues of the broker are nearly full. */
         PAUSED,
-        /** It has failed, and is tried again. */
+        /** It has failed, and is tried again; or this node cannot use it as an operator has made it. */
         FAILING
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.smqtt.spi.ActionType;
 import io.smqtt.spi.SourceStatus;
 import io.smqtt.spi.Sources;
 import java.util.List;
+import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /** One source, {@code orders}, that fails. */
@@ -22,6 +24,31 @@ final class SampleSources implements Sources {
 
     @Override
     public Mono<String> probe(String name) {
+        return Mono.empty();
+    }
+
+    @Override
+    public List<ActionType> types() {
+        return List.of();
+    }
+
+    @Override
+    public Mono<String> probe(Map<String, String> keys) {
+        return Mono.empty();
+    }
+
+    @Override
+    public Mono<List<String>> check(String name, Map<String, String> keys) {
+        return Mono.just(List.of());
+    }
+
+    @Override
+    public Mono<Void> put(String name, Map<String, String> keys) {
+        return Mono.empty();
+    }
+
+    @Override
+    public Mono<Void> remove(String name) {
         return Mono.empty();
     }
 }

@@ -94,6 +94,14 @@ public abstract class NodeObjectRoutes<O extends Enum<O>> implements RouteGroup 
     protected abstract boolean operate(String name, O operation);
 
     /**
+     * Requires that an object can be operated, before nodes are asked.
+     *
+     * @param name the name of the object
+     * @throws io.smqtt.admin.api.ProblemException if it cannot; by default never
+     */
+    protected void requireOperable(String name) {}
+
+    /**
      * Selects the fields that identify an object, the first ones of it.
      *
      * @param name the name of the object
@@ -203,7 +211,9 @@ public abstract class NodeObjectRoutes<O extends Enum<O>> implements RouteGroup 
     }
 
     private Map<String, Object> question(ApiRequest request, O operation) {
-        return Map.of("name", name(request.path("id")), "operation", operation.name());
+        String name = name(request.path("id"));
+        requireOperable(name);
+        return Map.of("name", name, "operation", operation.name());
     }
 
     private Mono<ApiAnswer> everywhere(ApiRequest request, O operation) {

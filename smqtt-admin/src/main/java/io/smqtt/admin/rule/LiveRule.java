@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.smqtt.admin.InvalidFieldException;
 import io.smqtt.admin.JsonFields;
 import io.smqtt.admin.object.ObjectFormat;
-import io.smqtt.config.SecretMask;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -105,22 +104,11 @@ record LiveRule(Map<String, String> keys) {
             for (String action : former.actions()) {
                 former.shown(action, mask).forEach((name, shown) -> {
                     String key = ACTIONS + '.' + action + '.' + name;
-                    String given = kept.get(key);
-                    if (shown.equals(given)) {
-                        kept.put(key, former.keys.getOrDefault(key, shown));
-                    } else if (given != null && shown.contains(SecretMask.MASK) && given.contains(SecretMask.MASK)) {
-                        throw new InvalidFieldException(
-                                key + " must be given whole, a mask in it stands for no secret once the text changes");
-                    }
+                    ActionMask.keep(kept, key, shown, former.keys.get(key));
                 });
             }
         }
-        kept.forEach((key, text) -> {
-            if (text.equals(SecretMask.MASK)) {
-                throw new InvalidFieldException(
-                        "the secret " + key + " must be given, its mask stands for no former one");
-            }
-        });
+        ActionMask.requireSecrets(kept);
         return new LiveRule(kept);
     }
 
@@ -169,7 +157,8 @@ record LiveRule(Map<String, String> keys) {
         return new LiveRule(keys);
     }
 
-    private static void flatten(String key, JsonNode node, Map<String, String> keys) {
+    /** Adds a member of a body as keys: an object as several of them, an array with commas between its elements. */
+    static void flatten(String key, JsonNode node, Map<String, String> keys) {
         if (node.isObject()) {
             for (Map.Entry<String, JsonNode> member : node.properties()) {
                 flatten(key + '.' + member.getKey(), member.getValue(), keys);

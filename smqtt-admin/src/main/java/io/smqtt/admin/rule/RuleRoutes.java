@@ -261,7 +261,7 @@ public final class RuleRoutes implements RouteGroup {
     /** The declarations of all types that are present here. */
     private ActionMask mask() {
         Rules rules = view.rulesHere();
-        return rules == null ? ActionMask.BY_NAME : ActionMask.of(rules);
+        return rules == null ? ActionMask.BY_NAME : ActionMask.of(rules.types());
     }
 
     // --- changes

@@ -35,6 +35,15 @@ public interface Source extends AutoCloseable {
      */
     Mono<Void> check();
 
+    /**
+     * Checks that a source that has never been read could be, for a person who makes one; it is closed afterwards.
+     *
+     * @return as {@link #check}, which it is by default
+     */
+    default Mono<Void> tryOut() {
+        return check();
+    }
+
     /** Releases connections and threads. Blocks for some seconds at most. */
     @Override
     void close();

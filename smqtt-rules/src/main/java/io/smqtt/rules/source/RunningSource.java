@@ -2,12 +2,16 @@
 package io.smqtt.rules.source;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SourceConfig;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.log.Outage;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
+import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.rules.sink.Source;
+import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceFactory;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.spi.SourceStatus;
 import io.smqtt.spi.Sources;
@@ -69,6 +73,23 @@ final class RunningSource {
                 Level.WARN,
                 "source " + name + ": messages cannot be stored",
                 "source " + name + ": messages are stored again");
+    }
+
+    /**
+     * Checks the keys of a source, and makes it. Opens nothing; may read files.
+     *
+     * @throws ConfigurationException with all problems
+     */
+    static RunningSource of(String name, SourceConfig config, Map<String, SourceFactory> types) {
+        SourceFactory factory = types.get(config.type());
+        if (factory == null) {
+            throw new ConfigurationException(
+                    "sources." + name + ".type",
+                    "is " + config.type() + ", but the types that are present are " + String.join(", ", types.keySet())
+                            + "; others need their jar");
+        }
+        SinkSettings settings = SinkSettings.of("sources." + name + '.', factory.settings(), config.settings());
+        return new RunningSource(name, config, factory.open(new SourceContext(name, config, settings)));
     }
 
     String name() {
@@ -207,13 +228,32 @@ final class RunningSource {
 
     /** Checks the source: an empty text if it can be reached, otherwise the reason. */
     Mono<String> probe() {
-        return source.check()
-                .timeout(PROBE)
+        return reason(source.check());
+    }
+
+    /** Checks a source that is not read: an empty text if it could be, otherwise the reason. */
+    Mono<String> tryOut() {
+        return reason(source.tryOut());
+    }
+
+    private static Mono<String> reason(Mono<Void> check) {
+        return check.timeout(PROBE)
                 .thenReturn("")
                 .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())));
     }
 
-    /** Ends the source for good. Blocks for some seconds at most; a failure is logged. */
+    /** Ends the source for good: first its run, which acknowledges what the broker has. Blocks for 15 seconds at most; a failure is logged. */
+    void finish() {
+        try {
+            stop();
+            source.ended().timeout(END, Mono.empty()).block();
+        } catch (RuntimeException | LinkageError e) {
+            LOG.warn("source {}: its run could not be ended", name, e);
+        }
+        close();
+    }
+
+    /** Ends the source for good, whatever its run still does. Blocks for some seconds at most; a failure is logged. */
     void close() {
         try {
             stop();

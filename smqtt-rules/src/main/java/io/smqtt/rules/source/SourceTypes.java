@@ -3,6 +3,9 @@ package io.smqtt.rules.source;
 
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.rules.sink.SourceFactory;
+import io.smqtt.rules.sink.TypeKeys;
+import io.smqtt.spi.ActionType;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
@@ -12,7 +15,17 @@ import java.util.TreeMap;
 /** Finds the types of sources that are present: those of this module and those of extensions. */
 final class SourceTypes {
 
+    private static final String COMMON = "sources.<name>.";
+
     private SourceTypes() {}
+
+    /** The declarations of all keys, for operators. */
+    static List<ActionType> described(Collection<SourceFactory> factories) {
+        List<ActionType.Key> common = TypeKeys.common(COMMON);
+        return factories.stream()
+                .map(factory -> new ActionType(factory.type(), TypeKeys.of(factory.settings()), common))
+                .toList();
+    }
 
     /**
      * Finds all types. Blocks.

@@ -8,7 +8,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.rules.sink.SourceFactory;
 import java.util.function.Consumer;
 
-/** Adds the sources of {@code sources} to a broker. */
+/** Adds sources to a broker: those of {@code sources}, and with a management port those that operators make. */
 public final class SourcesProvider implements ModuleProvider {
 
     /** Creates the provider, for {@link java.util.ServiceLoader}. */
@@ -26,7 +26,7 @@ public final class SourcesProvider implements ModuleProvider {
 
     @Override
     public boolean isWanted(BrokerConfig config) {
-        return !config.sources().isEmpty();
+        return !config.sources().isEmpty() || config.management().enabled();
     }
 
     @Override

@@ -14,9 +14,6 @@ import io.smqtt.config.SourceConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkPage;
-import io.smqtt.rules.sink.SinkSetting;
-import io.smqtt.rules.sink.Source;
-import io.smqtt.rules.sink.SourceContext;
 import io.smqtt.rules.sink.SourceFactory;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.session.QueueBudget;
@@ -35,12 +32,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /** Sources of a broker in memory. */
 class SourcesTest {
@@ -82,60 +77,6 @@ class SourcesTest {
                         .settings(Map.of("name", new ConfigValue("one", "test", Path.of(""))))
                         .build());
         return sources;
-    }
-
-    /** A source that a test fills and ends. */
-    private static final class Inlet implements SourceFactory {
-
-        /** A run that goes on. */
-        record Run(String name, SourceOutput out, Sinks.Empty<Void> end) {}
-
-        final List<Run> runs = new CopyOnWriteArrayList<>();
-
-        @Override
-        public String type() {
-            return "inlet";
-        }
-
-        @Override
-        public List<SinkSetting> settings() {
-            return List.of(SinkSetting.text("name", null, "which one").required());
-        }
-
-        @Override
-        public Source open(SourceContext context) {
-            return new Source() {
-                @Override
-                public Mono<Void> run(SourceOutput out) {
-                    Run run = new Run(context.settings().text("name"), out, Sinks.empty());
-                    return run.end()
-                            .asMono()
-                            .doOnSubscribe(begins -> runs.add(run))
-                            .doFinally(signal -> runs.remove(run));
-                }
-
-                @Override
-                public Mono<Void> check() {
-                    return context.settings().text("name").equals("each")
-                            ? Mono.empty()
-                            : Mono.error(new SinkException("no such server", true));
-                }
-
-                @Override
-                public void close() {}
-            };
-        }
-
-        Run await(String name) {
-            return org.awaitility.Awaitility.await()
-                    .atMost(PATIENCE)
-                    .until(
-                            () -> runs.stream()
-                                    .filter(run -> run.name().equals(name))
-                                    .findFirst()
-                                    .orElse(null),
-                            run -> run != null);
-        }
     }
 
     private static ClusterStatus.Node node(String name) {

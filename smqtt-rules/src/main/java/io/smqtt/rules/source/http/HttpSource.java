@@ -164,6 +164,20 @@ final class HttpSource implements Source {
                 listening ? Mono.empty() : Mono.error(new SinkException("it does not listen on this node", true)));
     }
 
+    /** Binds the port for a moment. */
+    @Override
+    public Mono<Void> tryOut() {
+        return Mono.defer(() -> HttpServer.create()
+                .host(settings.text(HttpSourceFactory.HOST))
+                .port(Math.toIntExact(settings.number(HttpSourceFactory.PORT)))
+                .runOn(loop(), true)
+                .bind()
+                .flatMap(bound -> {
+                    bound.dispose();
+                    return bound.onDispose();
+                }));
+    }
+
     private HttpServer server(HttpRequests requests, ChannelGroup group, SourceOutput out) {
         Duration timeout = settings.duration(HttpSourceFactory.TIMEOUT);
         HttpConnections connections =
