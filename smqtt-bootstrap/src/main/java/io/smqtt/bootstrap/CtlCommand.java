@@ -149,10 +149,16 @@ final class CtlCommand {
                                         new BridgeCommands.Restart(program))),
                         new Group(
                                 "sources",
-                                "Shows, stops, starts and checks places from which messages come into the broker.",
+                                "Shows, changes, stops, starts and checks places from which messages come into the broker.",
                                 List.of(
                                         new SourceCommands.All(program),
                                         new SourceCommands.Show(program),
+                                        new SourceCommands.Types(program),
+                                        new SourceCommands.Add(program),
+                                        new SourceCommands.Change(program),
+                                        new SourceCommands.Enable(program),
+                                        new SourceCommands.Disable(program),
+                                        new SourceCommands.Delete(program),
                                         new SourceCommands.Start(program),
                                         new SourceCommands.Stop(program),
                                         new SourceCommands.Restart(program),

@@ -16,7 +16,7 @@ final class NodeObject {
 
         final String objects;
 
-        @Parameters(paramLabel = "NAME", description = "Is its name in the configuration.")
+        @Parameters(index = "0", paramLabel = "NAME", description = "Is its name.")
         String name = "";
 
         /**

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.smqtt.bootstrap.BrokerApi.Listing;
 import io.smqtt.bootstrap.BrokerApi.Paging;
 import io.smqtt.bootstrap.TextTable.Column;
+import io.smqtt.message.LogText;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** {@code ctl sources}: the places from which messages come into the broker. */
 final class SourceCommands {
 
     private static final String OBJECTS = "/sources";
+    private static final String ONE = OBJECTS + "/{id}";
+    private static final String TYPES = "/source_types";
+    private static final String SETTINGS = "settings";
 
     private SourceCommands() {}
 
@@ -22,7 +33,8 @@ final class SourceCommands {
         private static final List<Column> COLUMNS = List.of(
                 Column.of("name"),
                 Column.of("type"),
-                Column.of("status"),
+                Column.of("FROM", "source"),
+                new Column("STATUS", All::status),
                 new Column("NODES", one -> NodeStatus.nodes(one, "running")),
                 NodeStatus.count("received"),
                 NodeStatus.count("published"),
@@ -39,6 +51,175 @@ final class SourceCommands {
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
             out.list(api, new Listing(OBJECTS, Paging.NONE, 0), COLUMNS, "sources");
+        }
+
+        private static String status(JsonNode source) {
+            return source.path("enable").asBoolean(true) ? TextTable.shown(source.path("status")) : "disabled";
+        }
+    }
+
+    /** A command with the keys of a source. */
+    private abstract static class Written extends NodeObject.One {
+
+        @Parameters(
+                index = "1..*",
+                arity = "1..*",
+                paramLabel = "KEY=VALUE",
+                description = "Is a key of sources.<name> of the configuration, such as type=http or topic=orders/x.")
+        Map<String, String> keys = Map.of();
+
+        Written(ProgramContext program) {
+            super(program, OBJECTS);
+        }
+    }
+
+    /** Adds a source. */
+    @Command(
+            name = "add",
+            description =
+                    "Adds a source, on all nodes. It stays over restarts. ctl sources types lists types and keys.")
+    static final class Add extends Written {
+
+        @Option(
+                names = "--probe",
+                description = "Only checks whether the node that is asked could read it, and adds nothing.")
+        boolean probe;
+
+        Add(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            ObjectNode body = BrokerApi.object();
+            keys.forEach(body::put);
+            if (probe) {
+                api.send("POST", "/sources_probe", body);
+                out.done("reached " + LogText.escape(name));
+            } else {
+                out.done(api.send("POST", OBJECTS, body.put("id", name)), "added " + LogText.escape(name));
+            }
+        }
+    }
+
+    /** Changes a source. */
+    @Command(
+            name = "change",
+            description =
+                    "Changes keys of a source that was added here or by the API, on all nodes. KEY= alone removes the "
+                            + "key; others stay as they are. The next run begins when the former one has ended.")
+    static final class Change extends Written {
+
+        Change(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            String path = BrokerApi.path(ONE, name);
+            JsonNode source = api.get(path);
+            ObjectNode body = BrokerApi.object();
+            body.put("type", source.path("type").asText());
+            body.put("enable", source.path("enable").asBoolean(true));
+            source.path(SETTINGS).properties().forEach(key -> body.set(key.getKey(), key.getValue()));
+            keys.forEach((key, text) -> {
+                if (text.isEmpty()) {
+                    body.remove(key);
+                } else {
+                    body.put(key, text);
+                }
+            });
+            out.done(api.send("PUT", path, body), "changed " + LogText.escape(name));
+        }
+    }
+
+    /** Deletes a source. */
+    @Command(name = "delete", description = "Ends a source that was added here or by the API, on all nodes.")
+    static final class Delete extends NodeObject.One {
+
+        Delete(ProgramContext program) {
+            super(program, OBJECTS);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            api.send("DELETE", BrokerApi.path(ONE, name), null);
+            out.done("deleted " + LogText.escape(name));
+        }
+    }
+
+    /** Switches a source on or off. */
+    private abstract static class Switch extends NodeObject.One {
+
+        private final String operation;
+
+        Switch(ProgramContext program, String operation) {
+            super(program, OBJECTS);
+            this.operation = operation;
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            api.send("POST", BrokerApi.path(ONE + '/' + operation, name), null);
+            out.done(operation + "d " + LogText.escape(name));
+        }
+    }
+
+    /** Enables a source. */
+    @Command(name = "enable", description = "Switches a source on that was added here or by the API, on all nodes.")
+    static final class Enable extends Switch {
+
+        Enable(ProgramContext program) {
+            super(program, "enable");
+        }
+    }
+
+    /** Disables a source. */
+    @Command(
+            name = "disable",
+            description =
+                    "Switches a source off that was added here or by the API, on all nodes. It stays off over restarts.")
+    static final class Disable extends Switch {
+
+        Disable(ProgramContext program) {
+            super(program, "disable");
+        }
+    }
+
+    /** Lists types. */
+    @Command(name = "types", description = "Lists the types of sources that the node has, or the keys of one.")
+    static final class Types extends CtlRequest {
+
+        private static final List<Column> COLUMNS = List.of(
+                Column.of("name"), Column.of("type"), new Column("DEFAULT", Types::fallback), Column.of("description"));
+
+        @Nullable
+        @Parameters(arity = "0..1", paramLabel = "TYPE", description = "Is the type whose keys are listed.")
+        String type;
+
+        Types(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            JsonNode found = api.get(type == null ? TYPES : BrokerApi.path(TYPES + "/{type}", type));
+            if (out.isJson()) {
+                out.object(found);
+                return;
+            }
+            if (type == null) {
+                CtlOutput.texts(found).forEach(out::line);
+                return;
+            }
+            ArrayNode keys = BrokerApi.array();
+            found.path("common_keys").forEach(keys::add);
+            found.path("keys").forEach(keys::add);
+            out.table(COLUMNS, keys);
+        }
+
+        private static String fallback(JsonNode key) {
+            return key.path("required").asBoolean() ? "required" : TextTable.shown(key.path("default"));
         }
     }
 

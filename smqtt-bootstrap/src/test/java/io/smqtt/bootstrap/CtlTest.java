@@ -119,6 +119,14 @@ class CtlTest {
             "sources stop orders --node n1",
             "sources restart orders --node n1",
             "sources probe orders",
+            "sources types",
+            "sources types http",
+            "sources add orders type=http topic=orders/x",
+            "sources add orders type=http topic=orders/x --probe",
+            "sources change orders topic=orders/y",
+            "sources enable orders",
+            "sources disable orders",
+            "sources delete orders",
             "users list",
             "users add anna",
             "users change anna --role viewer",
@@ -384,6 +392,39 @@ class CtlTest {
                         "NUMBER NAME TOPICS CHECKS STRATEGY ON FAILURE REDIRECT FILE",
                         "1 f a/# b s sql all_pass drop - f",
                         "2 g a/# b s sql all_pass drop - -");
+    }
+
+    @Test
+    void aSourceIsChangedKeyByKey() {
+        answers.put(
+                "/sources/orders",
+                "{\"id\":\"orders\",\"type\":\"redis\",\"enable\":true,\"source\":\"api\",\"status\":\"running\","
+                        + "\"settings\":{\"topic\":\"a\",\"qos\":\"2\",\"url\":\"redis://h:1\"}}");
+
+        ctl("sources change orders topic=b=c qos= group=g");
+        assertThat(asked)
+                .last()
+                .isEqualTo("PUT /sources/orders {\"type\":\"redis\",\"enable\":true,\"topic\":\"b=c\","
+                        + "\"url\":\"redis://h:1\",\"group\":\"g\"}");
+        assertThat(output()).isEqualTo("changed orders\n");
+        ctl("sources add new type=http topic=t/${path}");
+        assertThat(asked).last().isEqualTo("POST /sources {\"type\":\"http\",\"topic\":\"t/${path}\",\"id\":\"new\"}");
+        ctl("sources disable orders");
+        assertThat(output()).isEqualTo("added new\ndisabled orders\n");
+    }
+
+    @Test
+    void theKeysOfATypeOfSourcesAreATable() {
+        answers.put(
+                "/source_types/x",
+                "{\"name\":\"x\",\"keys\":[{\"name\":\"url\",\"type\":\"text\",\"required\":true,\"description\":\"the server\"}],"
+                        + "\"common_keys\":[{\"name\":\"qos\",\"type\":\"number\",\"default\":\"1\",\"required\":false,"
+                        + "\"description\":\"the QoS\"}]}");
+
+        ctl("sources types x");
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .containsExactly(
+                        "NAME TYPE DEFAULT DESCRIPTION", "qos number 1 the QoS", "url text required the server");
     }
 
     @Test

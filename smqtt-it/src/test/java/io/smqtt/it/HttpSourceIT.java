@@ -53,7 +53,7 @@ class HttpSourceIT {
             assertThat(post("/orders/17", "other", "new")).isEqualTo(401);
             assertThat(post("/out", "s3cret", "new")).isEqualTo(404);
             assertThat(post("/orders/%2B", "s3cret", "new")).isEqualTo(400);
-            assertThat(ctl(broker, "list").get(1)).matches("orders +http +running +smqtt +2 +1 +1 +0 +0 +2");
+            assertThat(ctl(broker, "list").get(1)).matches("orders +http +file +running +smqtt +2 +1 +1 +0 +0 +2");
             assertThat(ctl(broker, "stop", "orders")).containsExactly("stopped orders");
             assertThatThrownBy(() -> post("/orders/17", "s3cret", "new")).isInstanceOf(IOException.class);
             assertThat(broker.report())
