@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.GuardedAnswer;
 import java.time.Duration;
 import java.util.NoSuchElementException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.Fuseable;
@@ -25,6 +28,8 @@ final class Answers {
 
     /** A timeout, after which an extension counts as failed, so that no connection waits forever. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final LogLimiter FAILURES = new LogLimiter(LOG, Level.WARN, 1);
 
     private Answers() {}
 
@@ -104,12 +109,24 @@ final class Answers {
         return GuardedAnswer.of(mono)
                 .timeout(PATIENCE)
                 .onErrorResume(error -> {
-                    LOG.warn("an extension failed for {}", connection.name(), error);
+                    warn(connection, error);
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
                 .subscribe(answer ->
                         connection.loop().routing().executor().execute(() -> take(connection, answer, then, gone)));
+    }
+
+    /** Each kind of failure once a minute: all connections may fail together. */
+    private static void warn(Connection connection, Throwable error) {
+        if (!FAILURES.allows(error.getClass().getName())) {
+            return;
+        }
+        if (error instanceof TimeoutException) { // its stack says nothing
+            LOG.warn("an extension gave no answer for {} within {} s", connection.name(), PATIENCE.toSeconds());
+        } else {
+            LOG.warn("an extension failed for {}", connection.name(), error);
+        }
     }
 
     private static <T> void take(Connection connection, T answer, Consumer<T> then, Consumer<T> gone) {

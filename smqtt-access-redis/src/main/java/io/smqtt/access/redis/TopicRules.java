@@ -2,7 +2,6 @@
 package io.smqtt.access.redis;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -13,9 +12,11 @@ import java.util.Map;
 
 /**
  * Reads a hash with access rules as EMQX has it: a field for each topic filter, with the action that is allowed, or with JSON that has
- * {@code action}, {@code qos} and {@code retain}.
+ * {@code action} and conditions such as {@code qos}, {@code retain} and {@code ipaddr}.
  */
 final class TopicRules {
+
+    private static final List<String> OF_THE_HASH = List.of("permission", "topic", "topics");
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -32,17 +33,12 @@ final class TopicRules {
         ArrayNode rules = JSON.createArrayNode();
         hash.forEach((topic, value) -> {
             ObjectNode rule = rules.addObject();
-            rule.put("permission", "allow").put("topic", topic);
             if (value.stripLeading().startsWith("{")) {
-                JsonNode fields = fields(value);
-                for (String name : List.of("action", "qos", "retain")) {
-                    if (fields.has(name)) {
-                        rule.set(name, fields.get(name));
-                    }
-                }
+                rule.setAll(fields(value));
             } else {
                 rule.put("action", value.strip());
             }
+            rule.put("permission", "allow").put("topic", topic);
         });
         try {
             return AccessRules.parse(rules);
@@ -51,11 +47,17 @@ final class TopicRules {
         }
     }
 
-    private static JsonNode fields(String value) {
+    private static ObjectNode fields(String value) {
         try {
-            return JSON.readTree(value);
+            if (JSON.readTree(value) instanceof ObjectNode fields) {
+                if (OF_THE_HASH.stream().anyMatch(fields::has)) {
+                    throw new RedisFailedException("a rule whose value has a permission or a topic of its own");
+                }
+                return fields;
+            }
         } catch (JsonProcessingException e) {
-            throw new RedisFailedException("a rule that is no JSON");
+            // as for JSON that is no object; the exception has parts of the value
         }
+        throw new RedisFailedException("a rule that is no JSON");
     }
 }

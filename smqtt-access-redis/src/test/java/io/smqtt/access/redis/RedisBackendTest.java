@@ -171,6 +171,27 @@ class RedisBackendTest {
         assertThatThrownBy(() -> rules(backend, "broken")).isInstanceOf(RedisFailedException.class);
     }
 
+    /** No value allows more than it says: other fields are conditions, or unknown, or those of the hash. */
+    @Test
+    void aValueWithFurtherFieldsNeverAllowsMore() {
+        redis.put(
+                "mqtt_acl:ann",
+                new TreeMap<>(Map.of(
+                        "a", "{\"action\": \"all\", \"ipaddr\": \"10.0.0.0/8\", \"listener\": \"tcp\"}",
+                        "b", "{\"action\": \"all\", \"zone\": \"z1\"}")));
+        redis.put("mqtt_acl:denied", Map.of("a", "{\"permission\": \"deny\"}"));
+        redis.put("mqtt_acl:topics", Map.of("a", "{\"topics\": [\"#\"]}"));
+        AccessBackend backend = open();
+
+        assertThat(rules(backend, "ann")).singleElement().satisfies(rule -> {
+            assertThat(rule.rule().topic()).isEqualTo("a");
+            assertThat(rule.addresses()).hasSize(1);
+            assertThat(rule.listener()).isEqualTo("tcp");
+        });
+        assertThatThrownBy(() -> rules(backend, "denied")).hasMessageContaining("of its own");
+        assertThatThrownBy(() -> rules(backend, "topics")).hasMessageContaining("of its own");
+    }
+
     @Test
     void otherCommandsCanBeConfigured() {
         redis.put("user ann", Map.of("password", "secret"));

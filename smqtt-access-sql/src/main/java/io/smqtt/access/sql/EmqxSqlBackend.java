@@ -11,6 +11,7 @@ import io.smqtt.access.hash.PasswordChecks;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +24,19 @@ import reactor.core.publisher.Mono;
  */
 @AnyThread
 final class EmqxSqlBackend implements AccessBackend {
+
+    /** Columns that are fields of a rule. That of a zone is among them because no rule may apply outside of it. */
+    private static final List<String> FIELDS = List.of(
+            "permission",
+            "action",
+            "topic",
+            "qos",
+            "retain",
+            "ipaddr",
+            "clientid_re",
+            "username_re",
+            "listener",
+            "zone");
 
     private final SqlServer server;
     private final PasswordChecks passwords;
@@ -95,30 +109,30 @@ final class EmqxSqlBackend implements AccessBackend {
             throw new IllegalArgumentException("more than " + RuleList.MAXIMUM_RULES + " access rules");
         }
         List<AccessRule> rules = new ArrayList<>(rows.size());
-        for (SqlRow row : rows) {
+        for (int i = 0; i < rows.size(); i++) {
             try {
-                rules.add(rule(row));
+                rules.addAll(rule(rows.get(i)));
             } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException("access rule " + (rules.size() + 1) + " " + e.getMessage(), e);
+                throw new IllegalArgumentException("access rule " + (i + 1) + " " + e.getMessage(), e);
             }
         }
         return rules;
     }
 
-    private static AccessRule rule(SqlRow row) {
-        String topic = row.textOrEmpty("topic");
-        if (topic == null) {
-            throw new IllegalArgumentException("has no topic");
+    /** Reads the columns that are fields of a rule. Others, such as the number of a row, are no conditions. */
+    private static List<AccessRule> rule(SqlRow row) {
+        Map<String, String> fields = new HashMap<>();
+        for (String column : FIELDS) {
+            String text = row.textOrEmpty(column);
+            if (text != null) {
+                fields.put(column, text);
+            }
         }
-        String permission = row.text("permission");
         String address = row.textOrEmpty("ipaddress");
-        return AccessRules.of(
-                permission == null ? "" : permission,
-                row.textOrEmpty("action"),
-                topic,
-                row.textOrEmpty("qos"),
-                row.textOrEmpty("retain"),
-                address == null ? row.textOrEmpty("ipaddr") : address);
+        if (address != null) {
+            fields.put("ipaddr", address);
+        }
+        return AccessRules.of(fields);
     }
 
     @Override

@@ -44,6 +44,20 @@ class SqlRulesTest {
     }
 
     @Test
+    void columnsAreConditionsAndARuleForAZoneAllowsNothing() {
+        List<AccessRule> rules = EmqxSqlBackend.rules(List.of(
+                row("permission", "allow", "topic", "a", "clientid_re", "^c", "username_re", "^u", "listener", "tcp"),
+                row("permission", "allow", "topic", "b", "zone", "z1"),
+                row("permission", "deny", "topic", "c", "zone", "z1"),
+                row("permission", "allow", "topic", "d", "zone", "", "id", "7", "username", "ann")));
+
+        assertThat(rules).extracting(rule -> rule.rule().topic()).containsExactly("a", "c", "d");
+        assertThat(rules.get(0).clientId()).hasToString("^c");
+        assertThat(rules.get(0).userName()).hasToString("^u");
+        assertThat(rules.get(0).listener()).isEqualTo("tcp");
+    }
+
+    @Test
     void aRowThatIsNoRuleFailsTheWholeList() {
         SqlRow good = row("permission", "allow", "topic", "a");
 

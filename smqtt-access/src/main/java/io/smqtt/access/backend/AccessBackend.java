@@ -39,7 +39,7 @@ public interface AccessBackend {
     Set<Ability> abilities();
 
     /**
-     * Whether answers are computed in memory, such as the check of a token's signature: the broker then neither limits nor keeps them.
+     * Whether answers are computed in memory, such as the check of a token's signature: the broker then neither limits nor keeps them, and only counts them.
      * Always the same.
      *
      * @return false by default

@@ -4,28 +4,52 @@ package io.smqtt.access.backend;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.re2j.Pattern;
 import io.smqtt.access.AddressRange;
 import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
 import io.smqtt.config.LinearPattern;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.message.LogText;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * Reads access rules in the format of EMQX, and compiles them for a client. Fields that are not known are ignored. A rule that cannot be
- * read makes the whole list unusable: half of a list could allow what the other half denies.
+ * Reads access rules in the format of EMQX, and compiles them for a client. A field that is not known may be a condition: a rule with one is left out if it
+ * allows, and applies without that condition if it denies; a line in the log names the field. A rule that cannot be read makes the whole list unusable: half
+ * of a list could allow what the other half denies.
  */
 public final class AccessRules {
 
     /** The steps of a regular expression, at most. */
     private static final int MAX_STEPS = 5_000;
 
+    private static final Set<String> FIELDS = Set.of(
+            "permission",
+            "action",
+            "topic",
+            "topics",
+            "qos",
+            "retain",
+            "clientid_re",
+            "username_re",
+            "ipaddr",
+            "listener");
+
+    private static final int LINES = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(AccessRules.class);
+    private static final LogLimiter UNKNOWN_FIELDS = new LogLimiter(LOG, Level.WARN, 1, LINES);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LITERAL = "eq ";
     private static final List<String> PLACEHOLDERS =
@@ -37,7 +61,7 @@ public final class AccessRules {
      * Reads a list of rules.
      *
      * @param json an array of objects with {@code permission}, {@code action}, and {@code topic} or {@code topics}
-     * @return the rules in order; one with several topics becomes several
+     * @return the rules in order; one with several topics becomes several, one that allows and has an unknown field none
      * @throws IllegalArgumentException if it is no such list; with the number of the rule
      */
     public static List<AccessRule> parse(JsonNode json) {
@@ -73,7 +97,7 @@ public final class AccessRules {
      * Reads one rule.
      *
      * @param json the text of an object
-     * @return the rule; several if it has several topics
+     * @return the rule; several if it has several topics, none if it allows and has an unknown field
      * @throws IllegalArgumentException if it is no rule
      */
     public static List<AccessRule> parseOne(String json) {
@@ -107,10 +131,34 @@ public final class AccessRules {
         if (topics == null || topics.isNull()) {
             throw new IllegalArgumentException("has no topic");
         }
-        if (topics.isArray()) {
-            topics.forEach(topic -> rules.accept(fields.rule(topic(topic))));
-        } else {
-            rules.accept(fields.rule(topic(topics)));
+        boolean unknown = hasUnknownField(json);
+        for (JsonNode topic : topics.isArray() ? topics : List.of(topics)) {
+            AccessRule rule = fields.rule(topic(topic));
+            if (!unknown || !rule.rule().allow()) {
+                rules.accept(rule);
+            }
+        }
+    }
+
+    /** Whether there is a field that may be a condition of which nothing is known, such as the zone of a client. */
+    private static boolean hasUnknownField(JsonNode json) {
+        boolean unknown = false;
+        for (Map.Entry<String, JsonNode> field : json.properties()) {
+            if (!FIELDS.contains(field.getKey()) && !field.getValue().isNull()) {
+                unknown = true;
+                warnOfField(field.getKey());
+            }
+        }
+        return unknown;
+    }
+
+    private static void warnOfField(String name) {
+        String text = LogText.escape(name);
+        if (UNKNOWN_FIELDS.allows(text)) {
+            LOG.warn(
+                    "access rules have the field {}, which is not known: rules that allow are left out, rules that deny"
+                            + " apply without this condition",
+                    text);
         }
     }
 
@@ -143,13 +191,34 @@ public final class AccessRules {
         return new Fields(permission, action, textNode(qos), textNode(retain), null, null, address, null).rule(topic);
     }
 
+    /**
+     * Makes rules from texts by the names of fields, such as the columns of a row.
+     *
+     * @param fields the fields as they stand in JSON, such as {@code permission} and {@code clientid_re}; {@code topic} is one topic
+     * @return one rule; none if it allows and has an unknown field
+     * @throws IllegalArgumentException if a text cannot be read
+     */
+    public static List<AccessRule> of(Map<String, String> fields) {
+        ObjectNode json = JSON.createObjectNode();
+        fields.forEach(json::put);
+        List<AccessRule> rules = new ArrayList<>();
+        parse(json, rules::add);
+        return rules;
+    }
+
     private static @Nullable JsonNode textNode(@Nullable String text) {
         return text == null ? null : JSON.getNodeFactory().textNode(text);
     }
 
     private static @Nullable String text(JsonNode json, String name) {
         JsonNode value = json.get(name);
-        return value == null || value.isNull() ? null : value.asText();
+        if (value == null || value.isNull()) {
+            return null;
+        }
+        if (value.isContainerNode()) {
+            throw new IllegalArgumentException("has a field " + name + " that is no text");
+        }
+        return value.asText();
     }
 
     /** The fields of a rule beside its topic. */

@@ -13,10 +13,13 @@ import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.BackendOutcome;
 import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,14 +35,18 @@ import reactor.core.scheduler.Schedulers;
 @AnyThread
 final class AccessModule implements BrokerModule {
 
+    private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
     private final AccessConfig config;
+    private final Map<String, ListenerConfig> listeners;
     private final Map<String, Member> members = new LinkedHashMap<>();
     private final ChainAuthorizer authorizer;
     private final Reports reports;
     private final RuleRefresh refresh;
 
-    private AccessModule(AccessConfig config, Map<String, AccessBackend> backends, Reports reports) {
-        this.config = config;
+    private AccessModule(BrokerConfig broker, Map<String, AccessBackend> backends, Reports reports) {
+        this.config = broker.access();
+        this.listeners = broker.listeners();
         this.reports = reports;
         backends.forEach((name, backend) -> {
             AccessBackendConfig common = config(config, name);
@@ -68,7 +75,7 @@ final class AccessModule implements BrokerModule {
             opened.values().forEach(AccessBackend::close);
             throw new ConfigurationException(problems);
         }
-        return new AccessModule(config, opened, reports);
+        return new AccessModule(broker, opened, reports);
     }
 
     private static AccessBackend open(
@@ -110,8 +117,8 @@ final class AccessModule implements BrokerModule {
     }
 
     void addTo(BrokerBuilder builder) {
-        builder.module(this).accessChain(builtIn -> new ChainAuthenticator(config.chain(), members, builtIn));
-        ChainAuthenticator tokens = new ChainAuthenticator(config.chain(), members, Map.of()).ofTokens();
+        builder.module(this).accessChain(this::chain);
+        ChainAuthenticator tokens = chain(Map.of()).ofTokens();
         if (!tokens.isEmpty()) {
             builder.enhancedAuthenticator(new TokenAuthenticator(tokens));
         }
@@ -122,6 +129,15 @@ final class AccessModule implements BrokerModule {
         if (members.values().stream().anyMatch(Member::hasRules)) {
             builder.observer(refresh);
         }
+    }
+
+    private ChainAuthenticator chain(Map<String, Authenticator> builtIn) {
+        return new ChainAuthenticator(config.chain(), members, builtIn, this::connectTimeout, Schedulers.parallel());
+    }
+
+    private Duration connectTimeout(String listener) {
+        ListenerConfig found = listeners.get(listener);
+        return found == null ? DEFAULT_CONNECT_TIMEOUT : found.connectTimeout();
     }
 
     @Override

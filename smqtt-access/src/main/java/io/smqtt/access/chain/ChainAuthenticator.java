@@ -14,16 +14,20 @@ import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Grants;
 import io.smqtt.thread.AnyThread;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * Asks backends and built-in authenticators in order, and fetches the access rules of a client that is accepted, also of one that a built-in
@@ -37,14 +41,35 @@ final class ChainAuthenticator implements Authenticator {
     private static final Authentication NOT_AUTHORIZED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
+    /** Each backend or file that follows in the chain has at least this part of the time of a client. */
+    private static final int SHARES = 5;
+
     /** A step of the chain: one of both. */
     private record Step(@Nullable Member member, @Nullable Authenticator builtIn) {}
 
     private final List<Step> steps = new ArrayList<>();
     private final List<Member> members;
+    private final Function<String, Duration> connectTimeouts;
+    private final Scheduler timers;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
-    ChainAuthenticator(List<String> chain, Map<String, Member> backends, Map<String, Authenticator> builtIn) {
+    /**
+     * Creates the chain.
+     *
+     * @param chain the names of its steps
+     * @param backends backends by name
+     * @param builtIn authenticators of the broker by name, and the one for clients without a user
+     * @param connectTimeouts the time that a client has on a listener
+     * @param timers ends questions in time
+     */
+    ChainAuthenticator(
+            List<String> chain,
+            Map<String, Member> backends,
+            Map<String, Authenticator> builtIn,
+            Function<String, Duration> connectTimeouts,
+            Scheduler timers) {
+        this.connectTimeouts = connectTimeouts;
+        this.timers = timers;
         for (String name : chain) {
             steps.add(new Step(backends.get(name), builtIn.get(name)));
         }
@@ -56,14 +81,16 @@ final class ChainAuthenticator implements Authenticator {
                 .toList();
     }
 
-    private ChainAuthenticator(List<Member> members) {
+    private ChainAuthenticator(List<Member> members, Function<String, Duration> connectTimeouts, Scheduler timers) {
         this.members = members;
+        this.connectTimeouts = connectTimeouts;
+        this.timers = timers;
         members.stream().filter(Member::checksTokens).forEach(member -> steps.add(new Step(member, null)));
     }
 
     /** Asks only the backends of the chain that check tokens, in the same order; all of them are asked for rules. */
     ChainAuthenticator ofTokens() {
-        return new ChainAuthenticator(members);
+        return new ChainAuthenticator(members, connectTimeouts, timers);
     }
 
     /** Whether the chain has no backend. */
@@ -73,10 +100,10 @@ final class ChainAuthenticator implements Authenticator {
 
     @Override
     public Mono<Authentication> authenticate(AuthenticationRequest request) {
-        return ask(0, request, BackendRequest.of(request));
+        return ask(0, request, BackendRequest.of(request), timers.now(TimeUnit.NANOSECONDS));
     }
 
-    private Mono<Authentication> ask(int index, AuthenticationRequest request, BackendRequest client) {
+    private Mono<Authentication> ask(int index, AuthenticationRequest request, BackendRequest client, long startNanos) {
         if (index == steps.size()) {
             return Authentication.CONTINUE.now();
         }
@@ -85,16 +112,33 @@ final class ChainAuthenticator implements Authenticator {
         Authenticator builtIn = step.builtIn;
         Mono<Authentication> answer = Authentication.CONTINUE.now();
         if (member != null && member.checksUsers(client.userName())) {
-            answer = ask(member, client);
+            answer = ask(member, client, rest(index, member, client, startNanos));
         } else if (builtIn != null) {
             answer = Mono.defer(() -> builtIn.authenticate(request)).flatMap(made -> withRules(made, client));
         }
-        return answer.flatMap(
-                made -> made instanceof Authentication.Continue ? ask(index + 1, request, client) : Mono.just(made));
+        return answer.flatMap(made -> made instanceof Authentication.Continue
+                ? ask(index + 1, request, client, startNanos)
+                : Mono.just(made));
     }
 
-    private Mono<Authentication> ask(Member member, BackendRequest client) {
-        return member.authenticate(client)
+    /** The time that a backend has for this client, if others are to be asked after its failure; null for no limit of this kind. */
+    private @Nullable Duration rest(int index, Member member, BackendRequest client, long startNanos) {
+        long following = steps.stream().skip(index + 1L).filter(this::isNamed).count();
+        if (following == 0 || !member.goesOnAfterFailure()) {
+            return null;
+        }
+        long all = connectTimeouts.apply(client.listener()).toNanos();
+        long until = all - all / SHARES * Math.min(SHARES - 1, following);
+        return Duration.ofNanos(Math.max(1, until - (timers.now(TimeUnit.NANOSECONDS) - startNanos)));
+    }
+
+    private boolean isNamed(Step step) {
+        return step.member != null || step != steps.get(steps.size() - 1);
+    }
+
+    private Mono<Authentication> ask(Member member, BackendRequest client, @Nullable Duration rest) {
+        Mono<BackendAnswer> asked = member.authenticate(client);
+        return (rest == null ? asked : asked.timeout(rest, timers))
                 .flatMap(answer -> answered(member, answer, client))
                 .onErrorResume(error -> Mono.just(failed(member, error)));
     }

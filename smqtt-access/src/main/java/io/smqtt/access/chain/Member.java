@@ -84,25 +84,25 @@ final class Member {
 
     Mono<BackendAnswer> authenticate(BackendRequest request) {
         return backend.isLocal()
-                ? Mono.defer(() -> backend.authenticate(request))
+                ? guard.count(() -> backend.authenticate(request))
                 : guard.ask(USER, request, () -> backend.authenticate(request));
     }
 
     Mono<List<AccessRule>> rules(BackendRequest request) {
         return backend.isLocal()
-                ? Mono.defer(() -> backend.rules(request))
+                ? guard.count(() -> backend.rules(request))
                 : guard.ask(RULES, request, () -> backend.rules(request));
     }
 
     Mono<List<AccessRule>> rulesAgain(BackendRequest request) {
         return backend.isLocal()
-                ? Mono.defer(() -> backend.rules(request))
+                ? guard.count(() -> backend.rules(request))
                 : guard.askAgain(RULES, request, () -> backend.rules(request));
     }
 
     Mono<AccessDecision> authorize(TopicRequest request) {
         return backend.isLocal()
-                ? Mono.defer(() -> backend.authorize(request))
+                ? guard.count(() -> backend.authorize(request))
                 : guard.ask(request, () -> backend.authorize(request));
     }
 

@@ -135,6 +135,35 @@ public final class Guard {
     }
 
     /**
+     * Counts an answer that is computed in memory, with its time. It is neither limited nor kept, and a failure does not stop further questions.
+     *
+     * @param question computes the answer
+     * @param <T> the type of the answer
+     * @return the answer, or the error
+     */
+    public <T> Mono<T> count(Supplier<Mono<T>> question) {
+        return Mono.defer(() -> {
+            long start = ticker.nanoTime();
+            return question.get()
+                    .doOnSuccess(
+                            answer -> counted(answer == null ? BackendOutcome.FAILED : BackendOutcome.ANSWERED, start))
+                    .doOnError(error -> counted(outcome(error), start));
+        });
+    }
+
+    private static BackendOutcome outcome(Throwable error) {
+        if (error instanceof ClientRefusedException) {
+            return BackendOutcome.ANSWERED;
+        }
+        return error instanceof BackendBusyException ? BackendOutcome.REFUSED_FULL : BackendOutcome.FAILED;
+    }
+
+    private void counted(BackendOutcome outcome, long start) {
+        long nanos = outcome == BackendOutcome.REFUSED_FULL ? 0 : Math.max(1, ticker.nanoTime() - start);
+        observer.backendAnswered(name, outcome, nanos);
+    }
+
+    /**
      * Forgets all answers.
      *
      * @return about how many there were

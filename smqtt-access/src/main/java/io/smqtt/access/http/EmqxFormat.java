@@ -93,8 +93,15 @@ final class EmqxFormat {
         }
     }
 
-    /** Reads the answer on a topic. Any status beside 200 and 204 decides nothing. */
+    /**
+     * Reads the answer on a topic. A status beside 200 and 204 decides nothing, as in EMQX; but one that says that the server cannot answer is a failure here.
+     *
+     * @throws HttpFailedException if it is an error of the server, or cannot be understood
+     */
     static AccessDecision topic(HttpAnswer answer) {
+        if (answer.isFailure()) {
+            throw new HttpFailedException("status " + answer.status());
+        }
         if (answer.status() == NO_CONTENT) {
             return AccessDecision.ALLOW;
         }

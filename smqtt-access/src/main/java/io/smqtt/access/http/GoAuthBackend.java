@@ -96,7 +96,7 @@ final class GoAuthBackend implements AccessBackend {
      * @throws HttpFailedException if the server has failed
      */
     static boolean isYes(ResponseMode mode, HttpAnswer answer) {
-        if (answer.isServerError()) {
+        if (answer.isFailure()) {
             throw new HttpFailedException("status " + answer.status());
         }
         if (!answer.isSuccess()) {

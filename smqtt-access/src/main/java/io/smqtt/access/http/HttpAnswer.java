@@ -10,11 +10,14 @@ package io.smqtt.access.http;
  */
 record HttpAnswer(int status, String contentType, String body) {
 
+    private static final int TOO_MANY_REQUESTS = 429;
+
     boolean isSuccess() {
         return status >= 200 && status < 300;
     }
 
-    boolean isServerError() {
-        return status >= 500;
+    /** Whether the server could not answer: it has failed, or has more requests than it takes. */
+    boolean isFailure() {
+        return status >= 500 || status == TOO_MANY_REQUESTS;
     }
 }

@@ -36,6 +36,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class ChainAuthenticatorTest {
 
@@ -105,9 +107,60 @@ class ChainAuthenticatorTest {
                 ProtocolVersion.MQTT_5,
                 null,
                 false);
-        return new ChainAuthenticator(chain, members, builtIn)
+        return new ChainAuthenticator(chain, members, builtIn, listener -> SOON, Schedulers.parallel())
                 .authenticate(request)
                 .block(SOON);
+    }
+
+    private List<Authentication> connectAtLeisure(VirtualTimeScheduler timers) {
+        builtIn.putIfAbsent(AccessChain.ANONYMOUS, request -> Authentication.CONTINUE.now());
+        AuthenticationRequest request = new AuthenticationRequest(
+                "c",
+                "ann",
+                "pw".getBytes(StandardCharsets.UTF_8),
+                new InetSocketAddress("192.0.2.1", 5),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                null,
+                false);
+        List<Authentication> answers = new ArrayList<>();
+        new ChainAuthenticator(chain, members, builtIn, listener -> Duration.ofSeconds(5), timers)
+                .authenticate(request)
+                .subscribe(answers::add);
+        return answers;
+    }
+
+    /** With its own timeout alone the first one would have all of the time that the listener gives a client. */
+    @Test
+    void aBackendThatHangsLeavesTimeForTheNextOnes() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        AccessBackendConfigBuilder next = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);
+        add("a", next, AccessBackend.Ability.USERS).user = Mono.never();
+        add("b", next, AccessBackend.Ability.USERS).user = Mono.never();
+        users("c").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> answers = connectAtLeisure(timers);
+
+        timers.advanceTimeBy(Duration.ofMillis(2_999));
+        assertThat(asked).containsExactly("a");
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(asked).containsExactly("a", "b");
+        timers.advanceTimeBy(Duration.ofMillis(999));
+        assertThat(answers).isEmpty();
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(asked).containsExactly("a", "b", "c");
+        assertThat(grants(answers.get(0))).isEqualTo(Grants.NONE);
+    }
+
+    @Test
+    void aBackendAfterWhichNoneIsAskedHasAllOfTheTime() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        users("a").user = Mono.never(); // on-failure: refuse
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> answers = connectAtLeisure(timers);
+
+        timers.advanceTimeBy(Duration.ofMinutes(1));
+        assertThat(answers).isEmpty();
+        assertThat(asked).containsExactly("a");
     }
 
     private static Grants grants(Authentication answer) {

@@ -25,6 +25,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 class TokenAuthenticatorTest {
 
@@ -55,8 +56,12 @@ class TokenAuthenticatorTest {
             "people", member("people", Ability.USERS),
             "tokens", member("tokens", Ability.USERS, Ability.TOKENS),
             "others", member("others", Ability.USERS, Ability.TOKENS));
-    private final ChainAuthenticator chain =
-            new ChainAuthenticator(List.of("people", "tokens", "others"), members, Map.of());
+    private final ChainAuthenticator chain = new ChainAuthenticator(
+            List.of("people", "tokens", "others"),
+            members,
+            Map.of(),
+            listener -> Duration.ofSeconds(20),
+            Schedulers.parallel());
     private final TokenAuthenticator authenticator = new TokenAuthenticator(chain.ofTokens());
 
     private Step step(@Nullable String userName, @Nullable String data) {
@@ -103,7 +108,12 @@ class TokenAuthenticatorTest {
     @Test
     void withoutBackendsOfTokensThereIsNobodyToAsk() {
         assertThat(chain.ofTokens().isEmpty()).isFalse();
-        assertThat(new ChainAuthenticator(List.of("people"), members, Map.of())
+        assertThat(new ChainAuthenticator(
+                                List.of("people"),
+                                members,
+                                Map.of(),
+                                listener -> Duration.ofSeconds(20),
+                                Schedulers.parallel())
                         .ofTokens()
                         .isEmpty())
                 .isTrue();

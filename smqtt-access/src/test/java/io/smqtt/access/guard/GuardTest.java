@@ -115,6 +115,31 @@ class GuardTest {
     }
 
     @Test
+    void answersThatAreComputedInMemoryAreCountedAndNothingElse() {
+        Guard guard = guard(1, 0, Duration.ofSeconds(5));
+        for (int i = 0; i < 3; i++) {
+            assertThat(guard.count(() -> Mono.just(ALLOW)).block()).isEqualTo(ALLOW);
+        }
+        for (int i = 0; i < 30; i++) {
+            assertThatThrownBy(() -> guard.count(() -> Mono.error(new IllegalStateException("bug")))
+                            .block())
+                    .hasMessage("bug");
+        }
+        assertThatThrownBy(() -> guard.count(() -> Mono.error(new BackendBusyException("full", false)))
+                        .block())
+                .isInstanceOf(BackendBusyException.class);
+        assertThatThrownBy(() -> guard.count(() -> Mono.error(new ClientRefusedException("no")))
+                        .block())
+                .isInstanceOf(ClientRefusedException.class);
+
+        assertThat(guard.isWorking()).isTrue();
+        assertThat(guard.clear()).isZero();
+        assertThat(counts.outcomes)
+                .isEqualTo(
+                        Map.of(BackendOutcome.ANSWERED, 4, BackendOutcome.FAILED, 30, BackendOutcome.REFUSED_FULL, 1));
+    }
+
+    @Test
     void connectionsOfOneClientShareAnAnswerUnlessTheRequestHasTheirPort() {
         Map<String, ConfigValue> settings = Map.of(
                 "body.port", new ConfigValue("p-${peerport}", "", Path.of("")),

@@ -24,6 +24,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests and answers, as servers written for EMQX 5 and mosquitto-go-auth know them. */
 class HttpFormatsTest {
@@ -87,11 +88,24 @@ class HttpFormatsTest {
                 "200; {'result':'deny'}; DENY",
                 "200; {'result':'ignore'}; CONTINUE",
                 "200; {}; CONTINUE",
+                "302; ; CONTINUE",
                 "403; ; CONTINUE",
-                "500; ; CONTINUE",
+                "404; {'result':'allow'}; CONTINUE",
             })
     void answersOnTopics(int status, String body, String expected) {
         assertThat(EmqxFormat.topic(json(status, body))).hasToString(expected);
+    }
+
+    /** Otherwise a server that dies would decide nothing, and what follows in the chain everything. */
+    @ParameterizedTest
+    @ValueSource(ints = {429, 500, 502, 503, 504, 599})
+    void aServerThatCannotAnswerAboutATopicHasFailed(int status) {
+        assertThatThrownBy(() -> EmqxFormat.topic(json(status, "{'result':'allow'}")))
+                .isInstanceOf(HttpFailedException.class)
+                .hasMessage("status " + status);
+        assertThatThrownBy(() -> GoAuthBackend.isYes(GoAuthBackend.ResponseMode.STATUS, json(status, "")))
+                .isInstanceOf(HttpFailedException.class)
+                .hasMessage("status " + status);
     }
 
     @Test
@@ -119,12 +133,6 @@ class HttpFormatsTest {
     })
     void goAuthAnswers(GoAuthBackend.ResponseMode mode, int status, String body, boolean expected) {
         assertThat(GoAuthBackend.isYes(mode, json(status, body))).isEqualTo(expected);
-    }
-
-    @Test
-    void aServerErrorOfGoAuthIsAFailure() {
-        assertThatThrownBy(() -> GoAuthBackend.isYes(GoAuthBackend.ResponseMode.STATUS, json(503, "")))
-                .hasMessage("status 503");
     }
 
     @Test

@@ -307,17 +307,17 @@ class FetchedKeysTest {
         requests.get(requests.size() - 1).tryEmitError(new IllegalStateException("status 500"));
     }
 
-    private static String set(String... keys) {
+    static String set(String... keys) {
         return "{\"keys\":[" + String.join(",", keys) + "]}";
     }
 
-    private static String jwk(String kid, KeyPair pair) {
+    static String jwk(String kid, KeyPair pair) {
         RSAPublicKey key = (RSAPublicKey) pair.getPublic();
         return "{\"kty\":\"RSA\",\"kid\":\"" + kid + "\",\"e\":\"" + number(key.getPublicExponent(), 3) + "\",\"n\":\""
                 + number(key.getModulus(), 256) + "\"}";
     }
 
-    private static String curve(String kid) {
+    static String curve(String kid) {
         ECPublicKey key = (ECPublicKey) Tokens.CURVE.getPublic();
         return "{\"kty\":\"EC\",\"crv\":\"P-256\",\"alg\":\"ES256\",\"kid\":\"" + kid + "\",\"x\":\""
                 + number(key.getW().getAffineX(), 32) + "\",\"y\":\""

@@ -5,21 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.BackendAnswer;
+import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.CertificateNames;
+import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.message.ProtocolVersion;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.interfaces.RSAPublicKey;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** Random tokens by the known tricks: none is accepted but those that a trusted key has signed with an algorithm of its own. */
 class TokenFuzzTest {
@@ -43,6 +53,11 @@ class TokenFuzzTest {
         "${username}",
         "kid"
     };
+    /** Those of keys that the server has. */
+    private static final String[] SERVED_IDS = {
+        "one", "../../etc/passwd", "x' UNION SELECT 'key", "http://127.0.0.1/key", "|id"
+    };
+
     private static final String[] FIELDS = {
         "\"jku\":\"http://127.0.0.1:1/keys\"",
         "\"x5u\":\"http://127.0.0.1:1/cert\"",
@@ -90,6 +105,80 @@ class TokenFuzzTest {
             secret.close();
         }
         assertThat(accepted).as("tokens that were right").isGreaterThan(ROUNDS / 100);
+    }
+
+    /**
+     * Keys of a server. Its set has keys with hostile identifiers, and one of them stands in for the identifier of a token: nothing but the text is compared, no token
+     * makes more than one request, and none of it is in a message.
+     */
+    @Test
+    void noKeyIdentifierOfATokenIsMoreThanAText() {
+        AtomicInteger requests = new AtomicInteger();
+        FetchedKeys keys = fetched(requests);
+        AccessBackend backend = new JwtBackend(
+                "fleet",
+                keys,
+                new JwtBackend.Policy(false, Duration.ZERO, Map.of(), "acl", true),
+                InstantSource.system(),
+                Schedulers.immediate());
+        backend.start();
+        int accepted = 0;
+        try {
+            for (int round = 0; round < ROUNDS; round++) {
+                long seed = SEED + round;
+                Random random = new Random(seed);
+                String id = keyId(random);
+                boolean trusted = random.nextBoolean();
+                KeyPair pair = trusted ? Tokens.RSA : Tokens.OTHER_RSA;
+                String header = "{\"alg\":\"RS256\",\"kid\":\"" + id + "\"}";
+                boolean isAccepted = accepts(backend, Tokens.rsa(pair, header, "{\"sub\":\"c1\"}"));
+                assertThat(isAccepted)
+                        .as("seed %d: %s by %s", seed, id, trusted ? "a trusted key" : "another key")
+                        .isEqualTo(trusted && Arrays.asList(SERVED_IDS).contains(id));
+                accepted += isAccepted ? 1 : 0;
+            }
+        } finally {
+            backend.close();
+        }
+        assertThat(accepted).as("tokens that were right").isGreaterThan(ROUNDS / 100);
+        assertThat(requests)
+                .as("one at the start, one for all unknown identifiers")
+                .hasValue(2);
+    }
+
+    private static FetchedKeys fetched(AtomicInteger requests) {
+        String[] served = new String[SERVED_IDS.length];
+        for (int i = 0; i < served.length; i++) {
+            served[i] = FetchedKeysTest.jwk(SERVED_IDS[i], Tokens.RSA);
+        }
+        String set = FetchedKeysTest.set(served);
+        return new FetchedKeys(
+                new BackendContext("fleet", AccessBackendConfig.builder("jwt").build(), () -> 0),
+                new FetchedKeys.Server() {
+                    @Override
+                    public Mono<String> body() {
+                        requests.incrementAndGet();
+                        return Mono.just(set);
+                    }
+
+                    @Override
+                    public void close() {}
+                },
+                Set.of(),
+                Duration.ofMinutes(5),
+                (task, delay) -> Disposables.disposed());
+    }
+
+    /** An identifier as text of JSON. */
+    private static String keyId(Random random) {
+        return switch (random.nextInt(6)) {
+            case 0 -> SERVED_IDS[random.nextInt(SERVED_IDS.length)];
+            case 1 -> "x".repeat(1 + random.nextInt(9_000));
+            case 2 -> "../".repeat(1 + random.nextInt(500)) + "etc/passwd";
+            case 3 -> SERVED_IDS[random.nextInt(SERVED_IDS.length)] + (random.nextBoolean() ? " " : "\\u0000");
+            case 4 -> "' OR '1'='1'; DROP TABLE keys; --" + random.nextInt(10);
+            default -> KEY_IDS[random.nextInt(KEY_IDS.length)];
+        };
     }
 
     private static boolean accepts(AccessBackend backend, String token) {
