@@ -172,9 +172,13 @@ public final class AdminModule implements BrokerModule {
         return new ReloadResult(read, problems);
     }
 
-    /** Records in the audit that a signal of the operating system made the broker read its files again. */
-    public void reloadedBySignal() {
-        parts.audit().reloadedBySignal();
+    /**
+     * Records in the audit that a signal of the operating system made the broker read its files again.
+     *
+     * @param failed what could not be used; empty if all could
+     */
+    public void reloadedBySignal(List<String> failed) {
+        parts.audit().reloadedBySignal(failed);
     }
 
     @Override

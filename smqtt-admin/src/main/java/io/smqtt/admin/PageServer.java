@@ -75,13 +75,13 @@ final class PageServer {
         headers.put("Cache-Control", file.cacheControl());
         headers.put("Vary", "Accept-Encoding");
         if (file.etag().equals(call.header("If-None-Match"))) {
-            return new ApiAnswer.Content(304, headers, "", new byte[0]);
+            return new ApiAnswer.Content(304, headers, "", new byte[0], "");
         }
         boolean gzip = acceptsGzip(call.header("Accept-Encoding"));
         if (gzip) {
             headers.put("Content-Encoding", "gzip");
         }
-        return new ApiAnswer.Content(200, headers, file.contentType(), gzip ? file.compressed() : file.content());
+        return new ApiAnswer.Content(200, headers, file.contentType(), gzip ? file.compressed() : file.content(), "");
     }
 
     private static boolean acceptsGzip(@Nullable String encodings) {

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -279,7 +280,7 @@ class SecurityRoutesTest {
     @Test
     void aReloadByASignalIsInTheAuditAsOneByARequestIs() throws Exception {
         call("POST", "/reload", BEARER, null);
-        broker.module.reloadedBySignal();
+        broker.module.reloadedBySignal(List.of());
 
         JsonNode lines =
                 call("GET", "/audit?operation_type=reload", BEARER, null).json.get("data");
@@ -288,6 +289,24 @@ class SecurityRoutesTest {
         assertThat(lines.findValuesAsText("source")).containsExactly("SIGHUP", "token");
         assertThat(lines.findValuesAsText("operation_id")).containsOnly("/reload");
         assertThat(lines.findValuesAsText("operation_result")).containsOnly("success");
+    }
+
+    /** Also where the answer is 200, because the other files were read. */
+    @Test
+    void aReloadThatFailedIsAFailureInTheAudit() throws Exception {
+        Files.writeString(directory.resolve("token"), "");
+        assertThat(call("POST", "/reload", BEARER, null).status).isEqualTo(200);
+        broker.module.reloadedBySignal(broker.broker.reload().failed());
+
+        JsonNode lines = call("GET", "/audit?operation_result=failure", BEARER, null)
+                .json
+                .get("data");
+
+        assertThat(lines.findValuesAsText("from")).containsExactly("signal", "rest_api");
+        assertThat(lines.findValuesAsText("operation_id")).containsOnly("/reload");
+        assertThat(lines.findValuesAsText("failure"))
+                .allSatisfy(failure ->
+                        assertThat(failure).contains(directory.resolve("token").toString()));
     }
 
     @Test

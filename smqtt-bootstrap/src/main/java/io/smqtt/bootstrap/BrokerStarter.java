@@ -13,6 +13,7 @@ import io.smqtt.migrate.legacy.LegacyPaths;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -115,11 +116,20 @@ interface BrokerStarter {
 
         @Override
         public ReloadResult reload() {
-            ReloadResult result = broker.reload();
-            if (admin != null) {
-                admin.reloadedBySignal();
+            try {
+                ReloadResult result = broker.reload();
+                audit(result.failed());
+                return result;
+            } catch (RuntimeException e) {
+                audit(List.of("nothing was reloaded: " + e.getMessage()));
+                throw e;
             }
-            return result;
+        }
+
+        private void audit(List<String> failed) {
+            if (admin != null) {
+                admin.reloadedBySignal(failed);
+            }
         }
 
         @Override

@@ -218,7 +218,8 @@ public final class Api {
                             ? streams.guarded(stream, caller, () -> callers.identifyAgain(call.credentials()))
                             : answer)
                     .onErrorResume(error -> Mono.just(failed(call, error)))
-                    .doOnNext(answer -> observers.forEach(one -> one.answered(request, answer.status())));
+                    .doOnNext(answer ->
+                            observers.forEach(one -> one.answered(request, answer.status(), answer.failure())));
         });
     }
 

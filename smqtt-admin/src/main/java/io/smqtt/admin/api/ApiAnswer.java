@@ -4,6 +4,7 @@ package io.smqtt.admin.api;
 import io.smqtt.admin.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Flux;
 
@@ -32,6 +33,15 @@ public sealed interface ApiAnswer {
     String contentType();
 
     /**
+     * What has failed although the status says success, such as one of several files; for the audit.
+     *
+     * @return a text that can be logged; empty if nothing has failed, or the status says it
+     */
+    default String failure() {
+        return "";
+    }
+
+    /**
      * Adds a header.
      *
      * @param name the name
@@ -47,9 +57,11 @@ public sealed interface ApiAnswer {
      * @param headers header values by name
      * @param contentType the media type; empty if there is no content
      * @param body the content; not to be changed any more
+     * @param failure what has failed although the status says success; empty for nothing
      */
     @SuppressWarnings("ArrayRecordComponent") // answers are never compared
-    record Content(int status, Map<String, String> headers, String contentType, byte[] body) implements ApiAnswer {
+    record Content(int status, Map<String, String> headers, String contentType, byte[] body, String failure)
+            implements ApiAnswer {
 
         /** Copies the headers. */
         public Content {
@@ -58,11 +70,21 @@ public sealed interface ApiAnswer {
 
         @Override
         public Content with(String name, String value) {
-            return new Content(status, more(headers, name, value), contentType, body);
+            return new Content(status, more(headers, name, value), contentType, body, failure);
         }
 
         Content ofType(String type) {
-            return new Content(status, headers, type, body);
+            return new Content(status, headers, type, body, failure);
+        }
+
+        /**
+         * Says that something has failed although the status says success.
+         *
+         * @param what the names of what has failed; empty if nothing has
+         * @return the answer with this failure
+         */
+        public Content failing(List<String> what) {
+            return new Content(status, headers, contentType, body, String.join("; ", what));
         }
     }
 
@@ -135,7 +157,7 @@ public sealed interface ApiAnswer {
      * @return the answer
      */
     static Content content(int status, String type, byte[] body) {
-        return new Content(status, Map.of(), type, body);
+        return new Content(status, Map.of(), type, body, "");
     }
 
     /**

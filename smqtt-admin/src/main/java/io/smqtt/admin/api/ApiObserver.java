@@ -12,8 +12,9 @@ public interface ApiObserver {
      *
      * @param request the request
      * @param status the status of the answer
+     * @param failure what has failed although the status says success; empty if nothing has
      */
-    void answered(ApiRequest request, int status);
+    void answered(ApiRequest request, int status, String failure);
 
     /**
      * Called when a request is refused before a handler gets it: by its address, Host or Origin, or because the caller is not

@@ -53,6 +53,6 @@ public final class ReloadRoutes implements RouteGroup {
         fields.put("node", view.nodeName());
         fields.put("reloaded", result.reloaded());
         fields.put("failed", result.failed());
-        return ApiAnswer.json(fields);
+        return ApiAnswer.json(fields).failing(result.failed());
     }
 }

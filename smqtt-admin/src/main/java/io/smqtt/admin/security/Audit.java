@@ -55,6 +55,7 @@ public final class Audit implements ApiObserver, BrokerModule {
     private static final int REMEMBERED = 1_000;
     private static final int WAITING = 10_000;
     private static final int MAX_TEXT = 256;
+    private static final int MAX_FAILURE = 2_000;
     private static final int DONE = 200;
     private static final int REFUSED = 400;
     private static final String SIGNAL = "signal";
@@ -104,7 +105,7 @@ public final class Audit implements ApiObserver, BrokerModule {
     }
 
     @Override
-    public void answered(ApiRequest request, int status) {
+    public void answered(ApiRequest request, int status, String failure) {
         if (request.route().method().equals("GET") || request.route().template().equals(TRIAL)) {
             return;
         }
@@ -124,7 +125,7 @@ public final class Audit implements ApiObserver, BrokerModule {
                 fields(request),
                 values(request),
                 status,
-                "");
+                cut(failure, MAX_FAILURE));
     }
 
     @Override
@@ -182,9 +183,14 @@ public final class Audit implements ApiObserver, BrokerModule {
                 failure));
     }
 
-    /** Records that a signal made this node read its files again, as a request for {@code /reload} does. */
-    public void reloadedBySignal() {
-        add(ofProgram(SIGNAL, "SIGHUP", "/reload", new TreeMap<>()));
+    /**
+     * Records that a signal made this node read its files again, as a request for {@code /reload} does.
+     *
+     * @param failed what could not be used; empty if all could
+     */
+    public void reloadedBySignal(List<String> failed) {
+        String failure = cut(String.join("; ", failed), MAX_FAILURE);
+        add(ofProgram(SIGNAL, "SIGHUP", "/reload", new TreeMap<>(), failure));
     }
 
     /**
@@ -199,11 +205,12 @@ public final class Audit implements ApiObserver, BrokerModule {
         if (ofBroker.allows(cause)) {
             String end = until == null ? "infinity" : until.toString();
             SortedMap<String, String> values = new TreeMap<>(Map.of("as", as, "who", cut(who), "until", end));
-            add(ofProgram(BROKER, cause, "/banned", values));
+            add(ofProgram(BROKER, cause, "/banned", values, ""));
         }
     }
 
-    private AuditEntry ofProgram(String from, String source, String operation, SortedMap<String, String> values) {
+    private AuditEntry ofProgram(
+            String from, String source, String operation, SortedMap<String, String> values, String failure) {
         return new AuditEntry(
                 clock.instant(),
                 node.get(),
@@ -216,7 +223,7 @@ public final class Audit implements ApiObserver, BrokerModule {
                 List.copyOf(values.keySet()),
                 values,
                 DONE,
-                "");
+                failure);
     }
 
     private void add(AuditEntry entry) {
@@ -303,7 +310,11 @@ public final class Audit implements ApiObserver, BrokerModule {
     }
 
     private static String cut(String text) {
-        return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT);
+        return cut(text, MAX_TEXT);
+    }
+
+    private static String cut(String text, int length) {
+        return text.length() <= length ? text : text.substring(0, length);
     }
 
     /** The last lines, the newest first. */

@@ -22,7 +22,7 @@ import java.util.Map;
  * @param fields the names of the fields of the body
  * @param values those values of the body that say what is changed, and are never secrets
  * @param status the HTTP status of the answer
- * @param failure the code of the refusal; empty if there is none
+ * @param failure the code of the refusal, or what has failed although the status says success; empty if there is none
  */
 record AuditEntry(
         Instant createdAt,
@@ -41,7 +41,7 @@ record AuditEntry(
     private static final int REFUSED = 400;
 
     boolean isSuccess() {
-        return status < REFUSED;
+        return status < REFUSED && failure.isEmpty();
     }
 
     /** The first part of the path. */

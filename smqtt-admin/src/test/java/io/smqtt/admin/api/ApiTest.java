@@ -63,7 +63,7 @@ class ApiTest {
                                 throw new IllegalStateException("a secret");
                             }),
                             new Route("POST", "/small", null, 4, ApiTest::echo))),
-            List.of((request, status) -> heard.add(request.route().template() + " " + status)));
+            List.of((request, status, failure) -> heard.add(request.route().template() + " " + status)));
 
     private static Mono<ApiAnswer> echo(ApiRequest request) {
         return Mono.just(ApiAnswer.json(Map.of(
@@ -122,7 +122,7 @@ class ApiTest {
                 List.of("/api/v5"),
                 BY_NAME,
                 List.of(() -> List.of(never)),
-                List.of((request, status) -> heard.add(request.route().template() + " " + status)),
+                List.of((request, status, failure) -> heard.add(request.route().template() + " " + status)),
                 Duration.ofMillis(1));
 
         ApiAnswer answer = Objects.requireNonNull(

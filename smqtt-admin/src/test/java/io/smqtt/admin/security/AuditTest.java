@@ -4,6 +4,8 @@ package io.smqtt.admin.security;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -26,8 +28,21 @@ class AuditTest {
     }
 
     @Test
+    void aReloadBySignalThatFailedIsAFailure() {
+        audit.reloadedBySignal(List.of("/etc/smqtt/users:3: is no user", "/etc/smqtt/acl: cannot be read"));
+        audit.reloadedBySignal(List.of());
+        audit.reloadedBySignal(Collections.nCopies(1_000, "/etc/smqtt/users:3: is no user"));
+
+        assertThat(audit.last()).extracting(AuditEntry::isSuccess).containsExactly(false, true, false);
+        assertThat(audit.last().get(2).toFields())
+                .containsEntry("operation_result", "failure")
+                .containsEntry("failure", "/etc/smqtt/users:3: is no user; /etc/smqtt/acl: cannot be read");
+        assertThat(audit.last().get(0).failure()).hasSize(2_000);
+    }
+
+    @Test
     void theyDoNotPushOtherLinesOut() {
-        audit.reloadedBySignal();
+        audit.reloadedBySignal(List.of());
         for (int i = 0; i < 2_000; i++) {
             audit.bannedByBroker("refused_logins", "peerhost", "10.0.0." + i, null);
         }
