@@ -2,6 +2,7 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.SoftAssertions.assertSoftly;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.test.LoopbackPorts;
@@ -22,6 +23,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -30,7 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Many clients, of several processes if wished, lose their connections, and connect again and again while the HTTP server that has to check them
- * is slow, says nothing, or is not there, and then works again. Two other clients go on as if nothing had happened.
+ * is slow, says nothing, or is not there, and then works again. Two other clients go on as if nothing had happened. Times are printed, beside those of a thread that
+ * only sleeps; with {@code smqtt.storm.bounds} they are asserted, too.
  */
 class AccessStormIT {
 
@@ -42,6 +45,9 @@ class AccessStormIT {
 
     /** How long the server stays as it is after all clients have tried. */
     private static final Duration BROKEN = Duration.ofMillis(Long.getLong("smqtt.storm.broken.millis", 0));
+
+    /** Seconds until all are connected, milliseconds of QoS 1 and of event loops for 99 %; empty for no bounds. */
+    private static final String BOUNDS = System.getProperty("smqtt.storm.bounds", "");
 
     @TempDir
     Path directory;
@@ -109,12 +115,14 @@ class AccessStormIT {
 
     private void storm(Step breaks, Step repairs) throws Exception {
         try (AckFlow flow = new AckFlow("flow-1", broker.port("tcp"));
-                AckFlow other =
-                        new AckFlow("flow-2", broker.port("tcp"))) { // on the other event loop, if there are two
+                AckFlow other = new AckFlow("flow-2", broker.port("tcp")); // on the other event loop, if there are two
+                SleepDelays machine = new SleepDelays()) {
             clients.forEach(LoadProcess::begin);
             await().atMost(PATIENCE).until(() -> sum(StormClients.CONNECTED) == CLIENTS);
             await().atMost(PATIENCE).until(() -> flow.acknowledged() > 1_000 && other.acknowledged() > 1_000);
             long earlier = sum(StormClients.ATTEMPTS);
+            flow.forget();
+            other.forget();
             breaks.run();
             LoopDelays atFirst = LoopDelays.of(Scrape.of(management));
             clients.forEach(LoadProcess::order);
@@ -149,20 +157,43 @@ class AccessStormIT {
 
             LoopDelays atLast = LoopDelays.of(Scrape.of(management));
             System.out.printf(
-                    "at most %d requests at once; QoS 1: %s; %s%nevent loops before the repair: %s%nafter it: %s%nin all: %s%n%s%n",
+                    "at most %d requests at once; QoS 1: %s; %s%nevent loops before the repair: %s%nafter it: %s%nin all: %s%n"
+                            + "a thread that only sleeps: %s%n%s%n",
                     Math.max(greatest, server.greatest.get()),
                     flow.figures(),
                     other.figures(),
                     broken.since(atFirst),
                     atLast.since(broken),
                     atLast.since(atFirst),
+                    machine,
                     broker.output().stream()
                             .filter(line -> line.contains("overload level"))
                             .toList());
             assertThat(Math.max(greatest, server.greatest.get())).isLessThanOrEqualTo(POOL);
             assertThat(flow.failure()).isNull();
             assertThat(other.failure()).isNull();
+            if (!BOUNDS.isEmpty()) {
+                requireBounds(arrivals, Math.max(flow.p99Millis(), other.p99Millis()), atLast.since(atFirst));
+            }
         }
+    }
+
+    private static void requireBounds(Arrivals arrivals, double acknowledgedMillis, LoopDelays loops) {
+        double[] bounds = Stream.of(BOUNDS.split(",", -1))
+                .mapToDouble(Double::parseDouble)
+                .toArray();
+        assertThat(bounds).as("smqtt.storm.bounds").hasSize(3);
+        assertSoftly(softly -> {
+            softly.assertThat(arrivals.allSeconds())
+                    .as("seconds from the repair until all are connected")
+                    .isLessThanOrEqualTo(bounds[0]);
+            softly.assertThat(acknowledgedMillis)
+                    .as("milliseconds of 99 %% of the acknowledgements")
+                    .isLessThanOrEqualTo(bounds[1]);
+            softly.assertThat(loops.millis(0.99))
+                    .as("milliseconds of 99 %% of the due tasks of event loops: %s", loops)
+                    .isLessThanOrEqualTo(bounds[2]);
+        });
     }
 
     private long sum(int figure) {
@@ -196,6 +227,10 @@ class AccessStormIT {
                 }
             }
             return now == CLIENTS;
+        }
+
+        double allSeconds() {
+            return reachedNanos[reachedNanos.length - 1] / 1e9;
         }
 
         @Override
