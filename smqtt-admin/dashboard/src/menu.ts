@@ -17,6 +17,7 @@ import { Listeners } from './pages/listeners'
 import { Overview } from './pages/overview'
 import { Retained } from './pages/retained'
 import { Rules } from './pages/rules'
+import { Sources } from './pages/sources'
 import { Subscriptions } from './pages/subscriptions'
 import { Tool } from './pages/tool'
 import { TopicMetrics } from './pages/topic-metrics'
@@ -45,6 +46,7 @@ export const MENU: Item[] = [
   { name: 'listeners', title: 'listeners', shown: may.look, page: Listeners },
   { name: 'bridges', title: 'bridges', shown: may.look, page: Bridges },
   { name: 'rules', title: 'rules', shown: may.look, page: Rules },
+  { name: 'sources', title: 'sources', shown: may.look, page: Sources },
   { name: 'cluster', title: 'cluster', shown: may.look, page: Cluster },
   { name: 'users', title: 'users', shown: may.administer, page: Users },
   { name: 'account', title: 'ownPassword', shown: may.haveAccount, page: Account },

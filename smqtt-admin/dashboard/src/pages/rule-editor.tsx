@@ -4,28 +4,9 @@ import { useRef, useState } from 'preact/hooks'
 import { get, path, post, put } from '../api'
 import { t } from '../i18n'
 import { go } from '../router'
-import { Badge, Card, Code, Failure, Field, Form, Select, useLoad, type Values } from '../ui'
+import { Badge, Card, Failure, Field, Form, Select, useLoad, type Values } from '../ui'
+import { Keys, NAME, changed, field, read, readType, type Settings } from './keys'
 import type { Action, Rule } from './rules'
-
-interface Key {
-  name: string
-  type: string
-  default?: string
-  minimum?: string
-  maximum?: string
-  enum?: string[]
-  required: boolean
-  secret: boolean
-  description: string
-}
-
-interface Type {
-  name: string
-  keys: Key[]
-  common_keys: Key[]
-}
-
-type Settings = Record<string, string>
 
 interface Draft {
   number: number
@@ -34,58 +15,11 @@ interface Draft {
   settings: Settings
 }
 
-const NAME = '[a-z0-9][a-z0-9\\-]{0,63}'
-const types = new Map<string, Promise<Type>>()
-
-/** The declaration of a type; it stays the same as long as the broker runs. */
-function readType(name: string): Promise<Type> {
-  let type = types.get(name)
-  if (!type) {
-    type = get<Type>(path`action_types/${name}`)
-    type.catch(() => types.delete(name))
-    types.set(name, type)
-  }
-  return type
-}
-
-const field = (number: number, key: string) => `${number}:${key}`
-
-/** The settings that differ from the defaults, and those of the rule that the form does not show. */
-function settings(values: Values, draft: Draft, type: Type): Settings {
-  const all: Settings = {}
-  const keys = [...type.keys, ...type.common_keys]
-  for (const [name, text] of Object.entries(draft.settings)) {
-    const shown = keys.some(key => name === key.name || (key.type === 'entries' && name.startsWith(`${key.name}.`)))
-    if (!shown && name !== 'type') all[name] = text
-  }
-  for (const key of keys) {
-    const text = values[field(draft.number, key.name)]?.replaceAll('\r\n', '\n') ?? ''
-    if (key.type === 'entries') {
-      for (const line of text.split('\n').filter(line => line.trim())) {
-        const [, name, value] = /^([^:]*):\s?(.*)$/s.exec(line) ?? ['', line, '']
-        all[`${key.name}.${name!.trim()}`] = value!
-      }
-    } else if (key.type === 'flag') {
-      const flag = String(text !== '')
-      if (flag !== key.default) all[key.name] = flag
-    } else if (text !== '' && text !== key.default) {
-      all[key.name] = text
-    }
-  }
-  return all
-}
-
 const body = async (values: Values, draft: Draft) => ({
   name: values[field(draft.number, 'name')],
   type: draft.type,
-  ...settings(values, draft, await readType(draft.type)),
+  ...changed(values, draft.number, draft.settings, await readType('action', draft.type)),
 })
-
-function read(form: HTMLFormElement): Values {
-  const values: Values = {}
-  new FormData(form).forEach((value, name) => (values[name] = String(value)))
-  return values
-}
 
 const drafted = ({ name, type, settings }: Action, number: number): Draft => ({ number, name, type, settings: settings ?? {} })
 
@@ -163,7 +97,7 @@ export function Editor(props: { rule?: Rule; sql: string; change: (sql: string) 
 
 function ActionFields(props: { rule?: string; draft: Draft; names: string[]; change: (type: string) => void; remove: () => void }) {
   const { draft, names } = props
-  const type = useLoad(() => readType(draft.type), [draft.type])
+  const type = useLoad(() => readType('action', draft.type), [draft.type])
   const [checked, show] = useState<{ error?: unknown }>()
   async function probe(form: HTMLFormElement | null) {
     show(undefined)
@@ -200,66 +134,13 @@ function ActionFields(props: { rule?: string; draft: Draft; names: string[]; cha
       <Failure error={type.error} />
       {type.value?.name === draft.type && (
         <div key={draft.type}>
-          <Keys keys={type.value.keys} draft={draft} />
+          <Keys keys={type.value.keys} number={draft.number} settings={draft.settings} />
           <details>
             <summary>{t('queueAndRetries')}</summary>
-            <Keys keys={type.value.common_keys} draft={draft} />
+            <Keys keys={type.value.common_keys} number={draft.number} settings={draft.settings} />
           </details>
         </div>
       )}
     </fieldset>
   )
 }
-
-/** A field for each key, with its text, which is in English as the documentation is. */
-const Keys = ({ keys, draft }: { keys: Key[]; draft: Draft }) => (
-  <div class="keys">
-    {keys.map(key => {
-      const id = field(draft.number, key.name)
-      return (
-        <div key={key.name}>
-          <label for={id}>
-            <code>{key.name}</code> {key.required && <span class="dim">{t('required')}</span>}
-          </label>
-          <Input of={key} id={id} settings={draft.settings} />
-          <p class="dim" id={`${id}-text`}>
-            <span lang="en">
-              <Code text={key.description} />
-            </span>
-            {key.type === 'entries' && `; ${t('oneOfEachLine')}`}
-            {key.minimum && ` (${key.minimum} – ${key.maximum})`}
-          </p>
-        </div>
-      )
-    })}
-  </div>
-)
-
-function Input({ of, id, settings }: { of: Key; id: string; settings: Settings }) {
-  const given = settings[of.name]
-  const common = { id, name: id, 'aria-describedby': `${id}-text` }
-  if (of.type === 'choice') {
-    return (
-      <select {...common}>
-        {of.enum?.map(word => (
-          <option value={word} selected={word === (given ?? of.default)}>
-            {word}
-          </option>
-        ))}
-      </select>
-    )
-  }
-  if (of.type === 'flag') return <input {...common} type="checkbox" defaultChecked={(given ?? of.default) === 'true'} />
-  const written = { ...common, required: of.required, placeholder: of.default, autocomplete: 'off', spellcheck: false }
-  if (of.secret) return <input {...written} type="password" autocomplete="new-password" defaultValue={given} />
-  if (of.type === 'number') return <input {...written} type="number" min={of.minimum} max={of.maximum} defaultValue={given} />
-  if (of.type === 'template') return <textarea {...written} class="code" rows={1} defaultValue={given} />
-  if (of.type === 'entries') return <textarea {...written} class="code" rows={2} placeholder="name: ${value}" defaultValue={entries(of.name, settings)} />
-  return <input {...written} defaultValue={given} />
-}
-
-const entries = (name: string, settings: Settings) =>
-  Object.entries(settings)
-    .filter(([key]) => key.startsWith(`${name}.`))
-    .map(([key, text]) => `${key.slice(name.length + 1)}: ${text}`)
-    .join('\n')

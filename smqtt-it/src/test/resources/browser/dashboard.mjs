@@ -389,6 +389,65 @@ const scenarios = {
     await row.waitFor({ state: 'detached' })
   },
 
+  /** A source is made by a form, reads, is changed, stopped, disabled and deleted; one of the file can be stopped and started only. */
+  async sources() {
+    const tab = await open()
+    await signIn(tab)
+    await show(tab, '#/sources')
+    const rows = tab.getByRole('row')
+    const fixed = rows.filter({ has: tab.getByRole('link', { name: 'configured' }) })
+    await fixed.filter({ hasText: 'Running' }).waitFor()
+    assert.equal(await fixed.getByRole('button', { name: /Disable|Delete/ }).count(), 0)
+    await tab.getByRole('link', { name: 'configured' }).click()
+    await tab.getByText('This source is in the configuration file').waitFor()
+    assert.equal(await tab.getByRole('button', { name: 'Save' }).count(), 0)
+    await show(tab, '#/sources')
+    await tab.getByRole('link', { name: 'Add source' }).focus()
+    await tab.keyboard.press('Enter')
+
+    await tab.locator('[name=id]').fill('orders')
+    await tab.getByRole('combobox', { name: 'Type' }).selectOption('http')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    assert.ok(await tab.getByLabel('topic required').evaluate(field => field.validity.valueMissing))
+    await tab.getByLabel('topic required').fill('orders/${path}')
+    await tab.getByLabel('port', { exact: true }).fill(given.port)
+    await tab.getByText('Payload, QoS, nodes and limits').click()
+    await tab.getByLabel('min-delay').fill('soon')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByRole('alert').filter({ hasText: 'min-delay must be' }).waitFor()
+    await tab.getByLabel('min-delay').fill('1s')
+    await tab.getByRole('button', { name: 'Check connection' }).click()
+    await tab.getByText('The source can be read.').waitFor()
+    assert.deepEqual(await violations(tab), [])
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await rows.filter({ hasText: 'Running' }).waitFor()
+    console.log('added')
+
+    await show(tab, '#/sources')
+    const row = rows.filter({ has: tab.getByRole('link', { name: 'orders' }) })
+    await row.filter({ hasText: /Running\s*[\d.,–]+\s*2\s*2\s*0\s*0\s*0\s*0/ }).waitFor() // the counts, when both requests are answered
+    const act = async (name, state) => {
+      await row.getByRole('button', { name, exact: true }).click()
+      await row.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+      await row.filter({ hasText: state }).waitFor()
+    }
+    await act('Stop', 'Stopped')
+    await act('Start', 'Running')
+    await act('Disable', 'Disabled')
+    await tab.getByRole('link', { name: 'orders' }).click()
+    assert.equal(await tab.getByLabel('topic required').inputValue(), 'orders/${path}')
+    await tab.getByLabel('topic required').fill('others/${path}')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByText('Saved.').waitFor()
+    await show(tab, '#/sources')
+    await act('Enable', 'Running')
+    console.log('changed')
+    await row.filter({ hasText: /Running\s*[\d.,–]+\s*1\s*1\s*0/ }).waitFor()
+    await row.getByRole('button', { name: 'Delete' }).click()
+    await row.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await row.waitFor({ state: 'detached' })
+  },
+
   /** A trace of a client shows what happens to it while the page is open. */
   async trace() {
     const tab = await open()
@@ -504,6 +563,10 @@ async function parts(tab, look) {
   await tab.getByLabel('Statement (SQL)').fill('SELECT payload.t AS t, clientid,, topic, qos, timestamp, payload FROM "sensors/#" WHERE payload.t > 40')
   await tab.getByRole('alert').filter({ hasText: 'line 1' }).waitFor()
   await look('#/mistake')
+  await show(tab, '#/sources/%2B')
+  await tab.getByLabel('topic required').waitFor()
+  await tab.getByText('Payload, QoS, nodes and limits').click()
+  await look('#/source')
   await show(tab, '#/topics')
   await tab.getByLabel('Topic', { exact: true }).fill('a/b')
   await tab.getByRole('button', { name: 'Explain' }).click()

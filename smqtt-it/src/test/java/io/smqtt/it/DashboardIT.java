@@ -2,15 +2,22 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +38,7 @@ class DashboardIT {
 
     private static final int MANY = 20_000;
     private static final String WANTED = "truck-7";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long HOUR_SECONDS = 3_600;
     private static final int LONG_NAME_CHARS = 65_000;
     private static final String TOKEN = LoopbackBroker.TOKEN;
@@ -209,6 +217,43 @@ class DashboardIT {
     }
 
     @Test
+    void aSourceIsMadeChangedStoppedDisabledAndDeleted() throws Exception {
+        List<Integer> ports = LoopbackPorts.some(2);
+        broker.close();
+        start(
+                "sources.configured.type=http",
+                "sources.configured.topic=configured",
+                "sources.configured.port=" + ports.get(0));
+        RawClient device = client("device");
+        device.subscribe("orders/#", 0);
+        device.subscribe("others/#", 0);
+
+        scenario("sources").given("port", ports.get(1).toString()).run(meanwhile -> {
+            meanwhile.await("added");
+            post(ports.get(1), "17");
+            post(ports.get(1), "18");
+            device.expectPublish("orders/17", "new");
+            device.expectPublish("orders/18", "new");
+            meanwhile.await("changed");
+            post(ports.get(1), "19");
+            device.expectPublish("others/19", "new");
+        });
+    }
+
+    /** Posts to a source, once it listens. */
+    private static void post(int port, String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/" + path))
+                .POST(HttpRequest.BodyPublishers.ofString("new"))
+                .build();
+        await().atMost(PATIENCE)
+                .ignoreExceptionsInstanceOf(IOException.class)
+                .until(() -> HttpClient.newHttpClient()
+                                .send(request, HttpResponse.BodyHandlers.discarding())
+                                .statusCode()
+                        == 204);
+    }
+
+    @Test
     void aViewerLooksAndCannotDoMore() throws Exception {
         client("one").subscribe("a/#", 1);
         run("roles");
@@ -236,7 +281,10 @@ class DashboardIT {
                     "rules.hot.sql=SELECT payload.t AS t, clientid FROM \"plant/#\" WHERE payload.t > 40",
                     "rules.hot.description=Rooms that are too hot",
                     "rules.hot.actions.alarm.type=republish",
-                    "rules.hot.actions.alarm.topic=alarms/x");
+                    "rules.hot.actions.alarm.topic=alarms/x",
+                    "sources.orders.type=http",
+                    "sources.orders.topic=orders/${path}",
+                    "sources.orders.port=" + LoopbackPorts.one());
             lookAtEveryPage();
         }
     }
