@@ -24,13 +24,17 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * The rows of some topics on their way to the sink: one batch after the other, so that their order is kept. A batch that fails is sent again before
- * any other row; one that is refused is sent row by row, so that only the rows are given up that the sink does not take.
+ * any other row; one that is refused is sent row by row, so that only the rows are given up that the sink does not take. A batch without an answer in
+ * time is halved, so that a slow sink advances; later batches grow again.
  */
 @AnyThread
 final class Lane {
 
     /** A batch that becomes full is not left waiting for longer. */
     private static final long POLL = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** By this part of the largest batch the batches grow again, with each one that is full and succeeds. */
+    private static final int GROWTH = 32;
 
     /** What a lane tells its action. */
     interface Outcomes {
@@ -62,6 +66,8 @@ final class Lane {
     private long oldestNanos;
     private int attempt; // the number of the last one
     private int alone; // so many rows are sent one by one, because their batch was refused
+    private int most; // rows of the next batch
+    private int left; // so many rows that wait have been in a batch that was halved: their first attempt was that one
     private boolean busy;
     private boolean closed;
     private @Nullable Disposable running;
@@ -71,6 +77,7 @@ final class Lane {
         this.config = config;
         this.outcomes = outcomes;
         this.batchSize = Math.max(1, Math.min(config.batchSize(), sink.maxBatch()));
+        this.most = batchSize;
         this.backoff = new Backoff(config.minDelay(), config.maxDelay(), new SplittableRandom());
     }
 
@@ -186,12 +193,12 @@ final class Lane {
     private Duration waitForMore() {
         long limit = config.batchTime().toNanos();
         long waited = System.nanoTime() - oldestNanos;
-        boolean full = waiting.size() >= batchSize || alone > 0;
+        boolean full = waiting.size() >= most || alone > 0 || left > 0;
         return full || waited >= limit ? Duration.ZERO : Duration.ofNanos(Math.max(1, Math.min(limit - waited, POLL)));
     }
 
     private void take() {
-        int size = alone > 0 ? 1 : Math.min(batchSize, waiting.size());
+        int size = alone > 0 ? 1 : Math.min(most, left > 0 ? left : waiting.size());
         alone = Math.max(0, alone - 1);
         List<Delivery.Item> batch = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {
@@ -199,15 +206,18 @@ final class Lane {
         }
         current = batch;
         oldestNanos = System.nanoTime();
-        firstAttemptNanos = oldestNanos;
+        if (left == 0) {
+            firstAttemptNanos = oldestNanos;
+        }
+        left = Math.max(0, left - size);
         backoff.reset();
     }
 
     private Mono<Boolean> send(List<Delivery.Item> batch, int number) {
-        return Mono.defer(() ->
+        Mono<BatchResult> answer = Mono.defer(() ->
                         sink.send(batch.stream().map(Delivery.Item::record).toList()))
-                .switchIfEmpty(Mono.error(() -> new SinkException("the sink has not answered", true)))
-                .timeout(config.timeout(), timer)
+                .switchIfEmpty(Mono.error(() -> new SinkException("the sink has not answered", true)));
+        return (sink.mayFallSilent() ? answer.timeout(config.timeout(), timer) : answer)
                 .filter(result -> isLast(number))
                 .doOnNext(result -> answered(batch, result))
                 .onErrorResume(error -> isLast(number) ? failed(batch, error) : Mono.empty())
@@ -218,6 +228,7 @@ final class Lane {
         if (result.refusals().isEmpty()) {
             batch.forEach(outcomes::succeeded);
             outcomes.worked();
+            succeeded(batch.size());
             done(List.of());
             return;
         }
@@ -255,7 +266,7 @@ final class Lane {
         String reason = reason(error);
         if (passes && !isOver()) {
             outcomes.failed(reason, batch.size());
-            later(batch);
+            later(error instanceof TimeoutException ? firstHalf(batch) : batch);
         } else if (!passes && batch.size() > 1) {
             split(batch);
         } else {
@@ -286,6 +297,26 @@ final class Lane {
     private synchronized void restarted() {
         firstAttemptNanos = System.nanoTime(); // there was progress
         backoff.reset();
+    }
+
+    private synchronized void succeeded(int rows) {
+        firstAttemptNanos = System.nanoTime(); // what is left of a batch has a time of its own
+        if (rows >= most) {
+            most = Math.min(batchSize, most + Math.max(1, batchSize / GROWTH));
+        }
+    }
+
+    /** The rows of a batch that are sent again first. The others follow them. */
+    private synchronized List<Delivery.Item> firstHalf(List<Delivery.Item> batch) {
+        int half = Math.max(1, batch.size() / 2);
+        most = half;
+        if (!closed) {
+            for (int i = batch.size() - 1; i >= half; i--) {
+                waiting.addFirst(batch.get(i));
+            }
+            left += batch.size() - half;
+        }
+        return List.copyOf(batch.subList(0, half));
     }
 
     /** Puts the rows of a refused batch back, to be sent one by one. */

@@ -4,19 +4,28 @@ package io.smqtt.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import io.smqtt.config.RuleActionConfig;
 import io.smqtt.config.RuleActionConfigBuilder;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.BatchResult.Refusal;
 import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkRecord;
+import io.smqtt.rules.sink.http.HttpSinkFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -28,23 +37,37 @@ class LaneTest {
     private final List<String> refused = new CopyOnWriteArrayList<>();
     private final List<String> failures = new CopyOnWriteArrayList<>();
 
+    private boolean silent = true; // whether the sink may fall silent
+
     private Lane lane(Function<List<Integer>, Mono<BatchResult>> answer, RuleActionConfigBuilder config) {
-        Sink sink = new Sink() {
-            @Override
-            public Mono<BatchResult> send(List<SinkRecord> batch) {
-                List<Integer> numbers = batch.stream().map(LaneTest::number).toList();
-                batches.add(numbers.toString());
-                return answer.apply(numbers);
-            }
+        boolean mayFallSilent = silent;
+        return lane(
+                new Sink() {
+                    @Override
+                    public Mono<BatchResult> send(List<SinkRecord> batch) {
+                        List<Integer> numbers =
+                                batch.stream().map(LaneTest::number).toList();
+                        batches.add(numbers.toString());
+                        return answer.apply(numbers);
+                    }
 
-            @Override
-            public Mono<Void> check() {
-                return Mono.empty();
-            }
+                    @Override
+                    public Mono<Void> check() {
+                        return Mono.empty();
+                    }
 
-            @Override
-            public void close() {}
-        };
+                    @Override
+                    public boolean mayFallSilent() {
+                        return mayFallSilent;
+                    }
+
+                    @Override
+                    public void close() {}
+                },
+                config);
+    }
+
+    private Lane lane(Sink sink, RuleActionConfigBuilder config) {
         return new Lane(sink, config.build(), new Lane.Outcomes() {
             @Override
             public void succeeded(Delivery.Item item) {
@@ -148,6 +171,98 @@ class LaneTest {
 
         await().untilAsserted(() -> assertThat(settled).containsExactly("1"));
         assertThat(failures).containsExactly("1 no answer within 200 ms");
+    }
+
+    @Test
+    void batchThatIsTooLargeForTheTimeoutIsHalvedUntilASlowSinkAdvances() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> first = new CopyOnWriteArrayList<>();
+        Lane lane = lane(
+                numbers -> numbers.equals(List.of(0))
+                        ? Mono.create(first::add)
+                        : numbers.size() > 2 ? Mono.never() : Mono.just(BatchResult.DONE),
+                config().batchSize(8).timeout(Duration.ofMillis(100)));
+        add(lane, 0, 8);
+        first.get(0).success(BatchResult.DONE);
+
+        await().untilAsserted(() -> assertThat(settled).isEqualTo(numbers(0, 8)));
+        assertThat(batches)
+                .startsWith("[0]", "[1, 2, 3, 4, 5, 6, 7, 8]", "[1, 2, 3, 4]", "[1, 2]", "[3, 4, 5]", "[3]", "[4, 5]");
+    }
+
+    @Test
+    void batchesGrowAgainAfterATimeout() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> first = new CopyOnWriteArrayList<>();
+        Lane lane = lane(
+                numbers -> switch (batches.size()) {
+                    case 1 -> Mono.create(first::add);
+                    case 2 -> Mono.never();
+                    default -> Mono.just(BatchResult.DONE);
+                },
+                config().timeout(Duration.ofSeconds(1)));
+        add(lane, 1, 10);
+        first.get(0).success(BatchResult.DONE);
+
+        await().untilAsserted(() -> assertThat(settled).isEqualTo(numbers(1, 10)));
+        assertThat(batches).containsExactly("[1]", "[2, 3, 4]", "[2]", "[3, 4]", "[5, 6, 7]", "[8, 9, 10]");
+    }
+
+    @Test
+    void answerOfASinkThatCannotFallSilentIsAwaited() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> answers = new CopyOnWriteArrayList<>();
+        silent = false;
+        Lane patient = lane(numbers -> Mono.create(answers::add), config().timeout(Duration.ofMillis(10)));
+        add(patient, 1, 1);
+        silent = true;
+        Lane other = lane(numbers -> Mono.never(), config().timeout(Duration.ofMillis(10)));
+        add(other, 2, 2);
+
+        await().until(() -> failures.size() >= 5); // of the other one, whose timeouts have begun later
+        other.close();
+        answers.get(0).success(BatchResult.DONE);
+
+        assertThat(settled).containsExactly("1");
+        assertThat(batches).containsOnlyOnce("[1]");
+    }
+
+    /** The requests before one without an answer are not sent again. */
+    @Test
+    void rowsThatAnHttpServerHasAreNotSentAgain() throws Exception {
+        CountDownLatch added = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        List<Integer> requests = new CopyOnWriteArrayList<>();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(threads);
+        server.createContext("/", exchange -> {
+            try (exchange) {
+                String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+                int number = Integer.parseInt(body.replaceAll("\\D", ""));
+                requests.add(number);
+                if (number == 0) {
+                    added.await();
+                } else if (number == 4 && requests.indexOf(4) == requests.lastIndexOf(4)) {
+                    over.await();
+                }
+                exchange.sendResponseHeaders(200, -1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.start();
+        HttpSinkFactory http = new HttpSinkFactory();
+        String url = "http://127.0.0.1:" + server.getAddress().getPort() + "/";
+        try (Sink sink = http.open(SinkContract.context(http, message -> Mono.empty(), null, "url", url))) {
+            Lane lane = lane(sink, config().batchSize(100).timeout(Duration.ofSeconds(2)));
+            add(lane, 0, 6);
+            added.countDown();
+
+            await().untilAsserted(() -> assertThat(settled).isEqualTo(numbers(0, 6)));
+            assertThat(requests.stream().filter(number -> number > 0)).containsExactly(1, 2, 3, 4, 4, 5, 6);
+        } finally {
+            over.countDown();
+            server.stop(0);
+            threads.shutdownNow();
+        }
     }
 
     /** As with an extension that lacks a class: Reactor throws such an error. */

@@ -38,6 +38,16 @@ public interface Sink extends AutoCloseable {
         return Integer.MAX_VALUE;
     }
 
+    /**
+     * Whether the answer to a batch can be missing, as that of a peer can. Then a batch without an answer within {@code timeout} is sent again. Otherwise
+     * the answer is awaited for as long as it takes: what is on its way in this process would be written twice.
+     *
+     * @return true by default
+     */
+    default boolean mayFallSilent() {
+        return true;
+    }
+
     /** Releases connections, files and threads. Blocks for some seconds at most. Calls of {@link #send} fail afterwards. */
     @Override
     void close();

@@ -160,6 +160,12 @@ final class RepublishSink implements Sink {
         return text.equals("true") || text.equals("1");
     }
 
+    /** A message that waits for room in the queue of a consumer is in that queue already. */
+    @Override
+    public boolean mayFallSilent() {
+        return false;
+    }
+
     @Override
     public Mono<Void> check() {
         return Mono.empty();

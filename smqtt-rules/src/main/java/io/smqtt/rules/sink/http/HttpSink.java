@@ -4,12 +4,10 @@ package io.smqtt.rules.sink.http;
 import io.netty.handler.codec.http.HttpMethod;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.rules.sink.BatchResult;
-import io.smqtt.rules.sink.BatchResult.Refusal;
 import io.smqtt.rules.sink.RowTemplate;
 import io.smqtt.rules.sink.RowText;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContext;
-import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.rules.sink.SinkSettings;
 import io.smqtt.thread.AnyThread;
@@ -18,7 +16,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -95,9 +92,21 @@ final class HttpSink implements Sink {
         return batch.equals(HttpSinkFactory.SINGLE);
     }
 
+    /** A row that is a request of its own is a batch of its own: with its own timeout, and not sent again because of a row behind it. */
+    @Override
+    public int maxBatch() {
+        return isSingle() ? 1 : Integer.MAX_VALUE;
+    }
+
     @Override
     public Mono<BatchResult> send(List<SinkRecord> records) {
-        return isSingle() ? oneByOne(records) : together(records);
+        return isSingle()
+                ? Flux.fromIterable(records).concatMap(this::alone, 1).then(Mono.just(BatchResult.DONE))
+                : together(records);
+    }
+
+    private Mono<Void> alone(SinkRecord record) {
+        return Mono.defer(() -> client.send(request(record.row(), body(record.row()))));
     }
 
     private Mono<BatchResult> together(List<SinkRecord> records) {
@@ -108,39 +117,6 @@ final class HttpSink implements Sink {
             return client.send(request(Map.of(), array ? '[' + text + ']' : text + '\n'))
                     .thenReturn(BatchResult.DONE);
         });
-    }
-
-    /** One request after the other; what follows a failure that may pass is not sent, to keep the order. */
-    private Mono<BatchResult> oneByOne(List<SinkRecord> records) {
-        return Flux.range(0, records.size())
-                .concatMap(index -> one(index, records.get(index)), 1)
-                .takeUntil(Refusal::recoverable)
-                .collectList()
-                .map(refusals -> result(refusals, records.size()));
-    }
-
-    private static BatchResult result(List<Refusal> refusals, int size) {
-        if (refusals.isEmpty()) {
-            return BatchResult.DONE;
-        }
-        Refusal last = refusals.get(refusals.size() - 1);
-        if (!last.recoverable()) {
-            return new BatchResult(refusals);
-        }
-        List<Refusal> all = new ArrayList<>(refusals);
-        for (int i = last.index() + 1; i < size; i++) {
-            all.add(new Refusal(i, last.reason(), true));
-        }
-        return new BatchResult(all);
-    }
-
-    private Mono<Refusal> one(int index, SinkRecord record) {
-        return Mono.defer(() -> client.send(request(record.row(), body(record.row()))))
-                .then(Mono.<Refusal>empty())
-                .onErrorResume(
-                        SinkException.class,
-                        error -> Mono.just(
-                                new Refusal(index, String.valueOf(error.getMessage()), error.isRecoverable())));
     }
 
     private String body(Map<String, @Nullable Object> row) {

@@ -100,6 +100,11 @@ class RepublishSinkTest extends SinkContract {
     }
 
     @Test
+    void answerOfTheBrokerIsAwaitedForAsLongAsItTakes() {
+        assertThat(republish("topic", "a").mayFallSilent()).isFalse();
+    }
+
+    @Test
     void wrongQosIsRefusedAtTheStart() {
         assertThatThrownBy(() -> republish("topic", "a", "qos", "3")).isInstanceOf(ConfigurationException.class);
         assertThatThrownBy(() -> republish("qos", "1"))

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkException;
@@ -132,10 +131,11 @@ class HttpSinkTest extends SinkContract {
                     });
         }
         try (Sink single = http()) {
-            BatchResult result = single.send(List.of(row(1), row(2))).block(PATIENCE);
-            assertThat(result.refusals())
-                    .extracting(BatchResult.Refusal::recoverable)
-                    .containsExactly(passes, passes);
+            assertThat(single.maxBatch()).isEqualTo(1);
+            assertThatThrownBy(() -> single.send(List.of(row(1))).block(PATIENCE))
+                    .isInstanceOfSatisfying(
+                            SinkException.class,
+                            error -> assertThat(error.isRecoverable()).isEqualTo(passes));
         }
     }
 
