@@ -6,7 +6,6 @@ import io.smqtt.message.PublishProperties;
 import io.smqtt.rules.sink.RowText;
 import io.smqtt.rules.sink.RuleTrail;
 import io.smqtt.rules.sink.SinkPublisher;
-import io.smqtt.rules.sink.file.RotatingFile;
 import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,21 +30,20 @@ final class DeadLetters {
     static final String TOPIC = "$rule/dead/";
 
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
-    private static final long MOST_BYTES = 64L << 20;
-    private static final int FORMER_FILES = 5;
     private static final int LONGEST_REASON = 1_000;
 
     private final String rule;
     private final SinkPublisher publisher;
-    private final @Nullable RotatingFile file;
+    private final DeadLetterFiles.@Nullable Writer file;
+    private volatile boolean closed;
 
-    DeadLetters(String rule, SinkPublisher publisher, @Nullable Path path) {
+    DeadLetters(String rule, SinkPublisher publisher, DeadLetterFiles files, @Nullable Path path) {
         this.rule = rule;
         this.publisher = publisher;
-        this.file = path == null ? null : new RotatingFile(path, MOST_BYTES, FORMER_FILES, false, true);
+        this.file = path == null ? null : files.open(path);
     }
 
-    /** Keeps a message. Completes when it is in the file; a file that cannot be written is tried again and again. */
+    /** Keeps a message. Completes when it is in the file; a file that cannot be written is tried again and again, until the rule ends. */
     Mono<Void> keep(String action, ApplicationMessage message, String reason) {
         String why = reason.length() > LONGEST_REASON ? reason.substring(0, LONGEST_REASON) : reason;
         Mono<Void> published = Mono.defer(() -> publisher.publish(letter(action, message, why)))
@@ -55,17 +53,19 @@ final class DeadLetters {
     }
 
     private Mono<Void> written(String action, ApplicationMessage message, String reason) {
-        RotatingFile target = file;
+        DeadLetterFiles.Writer target = file;
         if (target == null) {
             return Mono.empty();
         }
         return Mono.<Void>fromRunnable(() -> append(target, line(action, message, reason)))
                 .subscribeOn(Schedulers.boundedElastic())
                 .doOnError(error -> LOG.warn("rule {}: a dead letter cannot be written: {}", rule, error.getMessage()))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofSeconds(1)).maxBackoff(Duration.ofMinutes(1)));
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofSeconds(1))
+                        .maxBackoff(Duration.ofMinutes(1))
+                        .filter(error -> !closed));
     }
 
-    private static void append(RotatingFile target, byte[] line) {
+    private static void append(DeadLetterFiles.Writer target, byte[] line) {
         try {
             target.append(line);
         } catch (IOException e) {
@@ -107,6 +107,7 @@ final class DeadLetters {
     }
 
     void close() {
+        closed = true;
         if (file != null) {
             file.close();
         }

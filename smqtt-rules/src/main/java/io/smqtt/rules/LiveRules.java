@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules;
 
-import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigValue;
@@ -16,7 +15,8 @@ import io.smqtt.session.Session;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,16 +26,23 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** The rules that operators have made. Changes are made one after the other, on a thread that exists while there are some. */
+/**
+ * The rules that operators have made. Changes are made one after the other, on a thread that exists while there are some. What waits for the broker
+ * waits without the thread.
+ */
 @AnyThread
 final class LiveRules {
 
@@ -46,16 +53,33 @@ final class LiveRules {
     private static final String PROBE = "probe";
     private static final String CONSUMERS = InProcess.PREFIX + InProcess.LOCAL + RuleAction.LIVE;
 
-    private final Set<String> configured;
+    private final Map<String, RuleConfig> configured;
     private final Map<String, SinkFactory> types;
     private final SinkPublisher publisher;
+    private final Duration patience;
     private final Map<String, Rule> rules = new ConcurrentSkipListMap<>();
     private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread
+    private final Set<String> broken = new HashSet<>(); // on the thread: rules that exist and could not be made
+    private final ArrayDeque<Change> changes = new ArrayDeque<>(); // on the thread
+    private boolean changing; // on the thread
     private final Scheduler thread = Schedulers.fromExecutorService(executor());
     private Rule.@Nullable Surroundings surroundings; // on the thread
     private volatile Disposable former = Disposables.disposed();
 
-    LiveRules(Set<String> configured, Map<String, SinkFactory> types, SinkPublisher publisher) {
+    /** A change, and who waits for it. */
+    private record Change(Supplier<Mono<Void>> work, MonoSink<Void> over) {}
+
+    LiveRules(Map<String, RuleConfig> configured, Map<String, SinkFactory> types, SinkPublisher publisher) {
+        this(configured, types, publisher, PATIENCE);
+    }
+
+    /** With the longest time for which a change waits for the broker. */
+    LiveRules(
+            Map<String, RuleConfig> configured,
+            Map<String, SinkFactory> types,
+            SinkPublisher publisher,
+            Duration patience) {
+        this.patience = patience;
         this.configured = configured;
         this.types = types;
         this.publisher = publisher;
@@ -76,6 +100,34 @@ final class LiveRules {
         return List.copyOf(rules.values());
     }
 
+    /** Makes a change after those before it. */
+    private Mono<Void> change(Supplier<Mono<Void>> work) {
+        return Mono.create(over -> thread.schedule(() -> {
+            changes.add(new Change(work, over));
+            next();
+        }));
+    }
+
+    private void next() {
+        Change change = changing ? null : changes.poll();
+        if (change != null) {
+            changing = true;
+            Mono.defer(change.work())
+                    .publishOn(thread)
+                    .doOnTerminate(() -> changing = false)
+                    .subscribe(
+                            done -> {},
+                            error -> {
+                                change.over().error(error);
+                                next();
+                            },
+                            () -> {
+                                change.over().success();
+                                next();
+                            });
+        }
+    }
+
     /** Reads a rule; null if it is switched off. */
     private static @Nullable RuleConfig read(String name, Map<String, String> keys) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
@@ -85,11 +137,22 @@ final class LiveRules {
     }
 
     private @Nullable Rule made(String name, Map<String, String> keys) {
-        if (configured.contains(name)) {
+        if (configured.containsKey(name)) {
             throw new ConfigurationException("rules." + name, "is in the configuration, and cannot be changed");
         }
         RuleConfig config = read(name, keys);
-        return config == null ? null : Rule.of(name, config, types, publisher);
+        if (config == null) {
+            return null;
+        }
+        Map<String, RuleConfig> all = new LinkedHashMap<>(configured);
+        rules.forEach((other, rule) -> all.put(other, rule.config()));
+        all.remove(name);
+        all.put(name, config);
+        List<String> problems = WrittenFiles.problems(all, types);
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+        return Rule.of(name, config, types, publisher);
     }
 
     Mono<List<String>> check(String name, Map<String, String> keys) {
@@ -121,96 +184,140 @@ final class LiveRules {
     }
 
     Mono<Void> put(String name, Map<String, String> keys) {
-        return Mono.<Void>fromRunnable(() -> {
-                    if (surroundings == null) {
-                        early.put(name, keys);
-                    } else {
-                        replace(name, keys);
-                    }
-                })
-                .subscribeOn(thread);
+        return change(() -> {
+            if (surroundings == null) {
+                early.put(name, keys);
+                return Mono.empty();
+            }
+            return replace(name, keys);
+        });
     }
 
-    private void replace(String name, Map<String, String> keys) {
-        Rule next = made(name, keys); // before the end of the former one
+    private Mono<Void> replace(String name, Map<String, String> keys) {
+        Rule next;
+        try {
+            next = made(name, keys); // before the end of the former one
+        } catch (RuntimeException e) {
+            if (!rules.containsKey(name)) {
+                broken.add(name);
+            }
+            throw e;
+        }
+        broken.remove(name);
         Rule before = rules.remove(name);
         if (before != null) {
             before.close();
         }
         Rule.Surroundings of = surroundings;
-        if (next != null && of != null) {
-            next.open(of).block(PATIENCE);
-            next.begin();
-            rules.put(name, next);
-        }
-        if (before != null) {
-            before.config().actions().keySet().stream()
-                    .filter(action -> next == null || !next.config().actions().containsKey(action))
-                    .forEach(action -> forget(name, action));
-        }
+        Mono<Void> begun = next == null || of == null ? Mono.empty() : begun(next, of);
+        List<String> former = before == null
+                ? List.of()
+                : before.config().actions().keySet().stream()
+                        .filter(action ->
+                                next == null || !next.config().actions().containsKey(action))
+                        .toList();
+        return begun.then(forget(name, former));
+    }
+
+    /** Begins a rule. Its actions take messages as soon as they are subscribed, which is not awaited for longer than the patience. */
+    private Mono<Void> begun(Rule rule, Rule.Surroundings of) {
+        rules.put(rule.name(), rule);
+        Mono<Void> open = rule.open(of);
+        rule.begin();
+        return open.timeout(patience).onErrorResume(TimeoutException.class, late -> {
+            LOG.warn(
+                    "rule {}: the broker has not subscribed it within {}; it begins when that is done",
+                    rule.name(),
+                    PATIENCE);
+            return Mono.empty();
+        });
     }
 
     Mono<Void> remove(String name) {
-        return Mono.<Void>fromRunnable(() -> {
-                    early.remove(name);
-                    Rule before = rules.remove(name);
-                    if (before != null) {
-                        before.close();
-                        before.config().actions().keySet().forEach(action -> forget(name, action));
-                    }
-                })
-                .subscribeOn(thread);
+        return change(() -> {
+            early.remove(name);
+            broken.remove(name);
+            Rule before = rules.remove(name);
+            if (before == null) {
+                return forgetAll(name);
+            }
+            before.close();
+            return forget(name, List.copyOf(before.config().actions().keySet()));
+        });
     }
 
-    private void forget(String name, String action) {
+    /** Ends the queues of a rule that could not be made. */
+    private Mono<Void> forgetAll(String name) {
         Rule.Surroundings of = surroundings;
-        if (of != null && of.stored()) {
-            of.core()
-                    .broker()
-                    .removeConsumer(RuleAction.consumer(true, name, action))
-                    .onErrorResume(error -> Mono.empty())
-                    .block(PATIENCE);
+        if (of == null) {
+            return Mono.empty();
         }
+        String prefix = CONSUMERS + name + ':';
+        return forget(
+                name,
+                of.core().sessions().all().stream()
+                        .map(Session::id)
+                        .filter(id -> id.startsWith(prefix))
+                        .map(id -> id.substring(prefix.length()))
+                        .toList());
+    }
+
+    private Mono<Void> forget(String name, List<String> actions) {
+        Rule.Surroundings of = surroundings;
+        if (of == null || !of.stored()) {
+            return Mono.empty();
+        }
+        return Flux.fromIterable(actions)
+                .concatMap(action -> of.core()
+                        .broker()
+                        .removeConsumer(RuleAction.consumer(true, name, action))
+                        .timeout(patience)
+                        .onErrorResume(error -> {
+                            LOG.warn("rule {}: the queue of its action {} could not be removed", name, action, error);
+                            return Mono.empty();
+                        }))
+                .then();
     }
 
     /** Begins with the rules that are known, when the broker runs. */
     void begin(Rule.Surroundings of) {
         thread.schedule(() -> {
             surroundings = of;
-            early.forEach((name, keys) -> {
-                try {
-                    replace(name, keys);
-                } catch (ConfigurationException e) {
-                    LOG.warn("rule {} cannot be used: {}", name, e.getMessage());
-                }
-            });
+            early.forEach((name, keys) -> change(() -> replace(name, keys))
+                    .subscribe(
+                            done -> {},
+                            error ->
+                                    LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage())));
             early.clear();
         });
         if (of.stored()) { // rules of other nodes arrive a moment after the start
             former = Schedulers.parallel()
-                    .schedule(() -> thread.schedule(() -> endFormer(of.core())), FORMER.toSeconds(), TimeUnit.SECONDS);
+                    .schedule(() -> endFormer(of).subscribe(), FORMER.toSeconds(), TimeUnit.SECONDS);
         }
     }
 
-    /** Ends the queues of rules that were deleted while this node was down. */
-    private void endFormer(BrokerModule.Core core) {
-        List<String> owned = new ArrayList<>();
-        rules.values()
-                .forEach(rule -> rule.config()
-                        .actions()
-                        .keySet()
-                        .forEach(action -> owned.add(
-                                InProcess.PREFIX + InProcess.LOCAL + RuleAction.consumer(true, rule.name(), action))));
-        for (Session session : core.sessions().all()) {
-            String id = session.id();
-            if (id.startsWith(CONSUMERS) && !owned.contains(id)) {
-                LOG.warn(
-                        "{} was deleted: {} messages for it are discarded",
-                        LogText.escape(id.substring(InProcess.PREFIX.length() + InProcess.LOCAL.length())),
-                        session.queuedCount());
-                session.execute(() -> session.terminate(ReasonCode.ADMINISTRATIVE_ACTION));
-            }
-        }
+    /** Ends the queues of rules that were deleted while this node was down. Those of a rule that cannot be made stay. */
+    Mono<Void> endFormer(Rule.Surroundings of) {
+        return change(() -> Mono.fromRunnable(() -> of.core().sessions().all().stream()
+                .filter(session -> session.id().startsWith(CONSUMERS)
+                        && !isOwned(session.id().substring(CONSUMERS.length())))
+                .forEach(LiveRules::end)));
+    }
+
+    private boolean isOwned(String consumer) {
+        int colon = consumer.indexOf(':');
+        String name = consumer.substring(0, Math.max(0, colon));
+        Rule rule = rules.get(name);
+        return broken.contains(name)
+                || (rule != null && rule.config().actions().containsKey(consumer.substring(colon + 1)));
+    }
+
+    private static void end(Session session) {
+        LOG.warn(
+                "{} was deleted: {} messages for it are discarded",
+                LogText.escape(session.id().substring(InProcess.PREFIX.length() + InProcess.LOCAL.length())),
+                session.queuedCount());
+        session.execute(() -> session.terminate(ReasonCode.ADMINISTRATIVE_ACTION));
     }
 
     /** Ends all rules; their queues stay. Blocks. */

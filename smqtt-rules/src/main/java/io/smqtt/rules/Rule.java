@@ -144,11 +144,12 @@ final class Rule {
             String node,
             boolean stored,
             @Nullable Path folder,
+            DeadLetterFiles letterFiles,
             boolean live) {
 
         /** The same for rules that operators have made. */
         Surroundings forOperators() {
-            return new Surroundings(core, threads, budget, publisher, node, stored, folder, true);
+            return new Surroundings(core, threads, budget, publisher, node, stored, folder, letterFiles, true);
         }
     }
 
@@ -158,7 +159,7 @@ final class Rule {
         if (file == null && of.folder() != null) {
             file = of.folder().resolve(name + "-dead.jsonl");
         }
-        DeadLetters letters = new DeadLetters(name, of.publisher(), file);
+        DeadLetters letters = new DeadLetters(name, of.publisher(), of.letterFiles(), file);
         deadLetters = letters;
         RuleAction.Shared shared = new RuleAction.Shared(
                 name,

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -61,12 +62,13 @@ final class RulesModule implements BrokerModule, Rules {
                 problems.addAll(e.problems());
             }
         });
+        problems.addAll(WrittenFiles.problems(config.rules(), factories));
         if (!problems.isEmpty()) {
             made.forEach(Rule::close);
             throw new ConfigurationException(problems);
         }
         rules = List.copyOf(made);
-        live = new LiveRules(config.rules().keySet(), factories, publisher);
+        live = new LiveRules(config.rules(), factories, publisher);
         types = ActionTypes.of(factories.values());
     }
 
@@ -124,6 +126,7 @@ final class RulesModule implements BrokerModule, Rules {
                 cluster == null ? ALONE : cluster.get().self().nodeId(),
                 stored,
                 stored ? folder(config.storage()) : null,
+                new DeadLetterFiles(),
                 false);
         around = surroundings;
         endFormer(started);
@@ -223,6 +226,15 @@ final class RulesModule implements BrokerModule, Rules {
 
     List<Rule> all() {
         return rules;
+    }
+
+    LiveRules live() {
+        return live;
+    }
+
+    /** What the rules have of the broker, which runs. */
+    Rule.Surroundings surroundings() {
+        return Objects.requireNonNull(around).forOperators();
     }
 
     @Override

@@ -393,4 +393,63 @@ class RulesTest {
                                 .anyMatch(problem -> problem.startsWith("rules.two.sql has an event in FROM"))
                                 .anyMatch(problem -> problem.equals("rules.two.actions.y.path must be set")));
     }
+
+    @Test
+    void fileOfTwoActionsIsRefused() {
+        RuleActionConfig action = action("file", "path", "twice.jsonl");
+        Map<String, RuleConfig> rules = new LinkedHashMap<>();
+        rules.put(
+                "one",
+                RuleConfig.builder("SELECT * FROM \"a\"")
+                        .actions(Map.of("x", action))
+                        .build());
+        rules.put(
+                "two",
+                RuleConfig.builder("SELECT * FROM \"a\"")
+                        .actions(Map.of("y", action("file", "path", "below/../twice.jsonl")))
+                        .build());
+        rules.put(
+                "three",
+                RuleConfig.builder("SELECT * FROM \"a\"")
+                        .actions(Map.of("z", action("file", "path", "dead.jsonl")))
+                        .deadLetterFile(FOLDER.resolve("dead.jsonl"))
+                        .build());
+
+        assertThatThrownBy(
+                        () -> RulesModule.of(BrokerConfig.builder().rules(rules).build()))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        error -> assertThat(error.problems())
+                                .hasSize(2)
+                                .anyMatch(problem -> problem.contains("rules.two.actions.y.path is a file that is also"
+                                        + " written by rules.one.actions.x.path; "))
+                                .anyMatch(
+                                        problem -> problem.contains(
+                                                "rules.three.actions.z.path is a file that is also written for dead letters; ")));
+    }
+
+    private static Map<String, String> live(String... pairs) {
+        Map<String, String> keys = new LinkedHashMap<>(Map.of("sql", "SELECT topic FROM \"live/#\""));
+        for (int i = 0; i < pairs.length; i += 2) {
+            keys.put("actions.out." + pairs[i], pairs[i + 1]);
+        }
+        return keys;
+    }
+
+    @Test
+    void fileOfAnotherActionIsRefusedForOperatorsToo() {
+        String path = FOLDER.resolve("hot.jsonl").toString();
+        assertThat(module.check("live", live("type", "file", "path", path)).block())
+                .singleElement()
+                .asString()
+                .contains("rules.live.actions.out.path is a file that is also written by rules.hot.actions.log.path");
+
+        Map<String, String> own =
+                live("type", "file", "path", FOLDER.resolve("live.jsonl").toString());
+        module.put("live", own).block();
+        assertThat(module.check("live", own).block()).isEmpty(); // its own file
+        assertThat(module.check("other", own).block()).hasSize(1);
+        module.remove("live").block();
+        assertThat(module.check("other", own).block()).isEmpty();
+    }
 }

@@ -24,6 +24,15 @@ public interface SinkFactory {
     List<SinkSetting> settings();
 
     /**
+     * The keys of files that a sink writes. No two actions may have the same file.
+     *
+     * @return names of declared keys of files; none by default
+     */
+    default List<String> writtenFiles() {
+        return List.of();
+    }
+
+    /**
      * Makes a sink. May read files; opens no connection, starts no thread and changes nothing. Blocks.
      *
      * @param context the action with its checked settings

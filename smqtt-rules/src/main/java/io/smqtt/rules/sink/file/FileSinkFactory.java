@@ -42,6 +42,11 @@ public final class FileSinkFactory implements SinkFactory {
     }
 
     @Override
+    public List<String> writtenFiles() {
+        return List.of(PATH);
+    }
+
+    @Override
     public Sink open(SinkContext context) {
         SinkSettings settings = context.settings();
         Path path = Objects.requireNonNull(settings.file(PATH));

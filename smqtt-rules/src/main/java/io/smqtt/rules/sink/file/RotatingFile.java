@@ -3,8 +3,8 @@ package io.smqtt.rules.sink.file;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -147,33 +147,50 @@ public final class RotatingFile implements AutoCloseable {
         return 0;
     }
 
+    /** Renames the file and those before it. After a failure at any point it can be repeated, and loses no former file. */
     private void rotate() throws IOException {
         close();
         if (former == 0) {
             Files.deleteIfExists(file);
             return;
         }
-        Files.deleteIfExists(numbered(former));
-        for (int i = former - 1; i >= 1; i--) {
-            if (Files.exists(numbered(i))) {
-                Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
-            }
+        Path next = gzip ? compressed() : file; // a full disk shows itself here, before anything is renamed
+        int free = 1;
+        while (free < former && Files.exists(numbered(free))) {
+            free++;
         }
+        for (int i = free - 1; i >= 1; i--) { // the last place is free, or has the oldest file
+            Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
+        }
+        Files.move(next, numbered(1), StandardCopyOption.REPLACE_EXISTING);
         if (gzip) {
-            compress(numbered(1));
-        } else {
-            Files.move(file, numbered(1), StandardCopyOption.REPLACE_EXISTING);
+            Files.delete(file);
         }
     }
 
-    private void compress(Path target) throws IOException {
-        Path partly = target.resolveSibling(target.getFileName() + ".tmp");
+    private Path compressed() throws IOException {
+        Path partly = file.resolveSibling(file.getFileName() + ".gz.tmp");
         try (InputStream in = Files.newInputStream(file);
-                OutputStream out = new GZIPOutputStream(Files.newOutputStream(partly), CHUNK)) {
+                FileChannel target = FileChannel.open(
+                        partly,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.TRUNCATE_EXISTING,
+                        StandardOpenOption.WRITE)) {
+            GZIPOutputStream out = new GZIPOutputStream(Channels.newOutputStream(target), CHUNK);
             in.transferTo(out);
+            out.finish();
+            if (sync) {
+                target.force(true);
+            }
+        } catch (IOException e) {
+            try {
+                Files.deleteIfExists(partly);
+            } catch (IOException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
         }
-        Files.move(partly, target, StandardCopyOption.REPLACE_EXISTING);
-        Files.delete(file);
+        return partly;
     }
 
     private Path numbered(int number) {

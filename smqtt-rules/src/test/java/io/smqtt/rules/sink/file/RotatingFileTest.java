@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,55 @@ class RotatingFileTest {
             assertThat(in.readAllBytes()).asString().isEqualTo("first\n");
         }
         assertThat(path).hasContent("second\n");
+    }
+
+    /** As with a full disk: the compressed file cannot be written. */
+    @Test
+    void rotationThatFailsAgainAndAgainLosesNoFormerFile() throws IOException {
+        Path path = folder.resolve("a");
+        Path obstacle = folder.resolve("a.gz.tmp");
+        try (RotatingFile file = new RotatingFile(path, 5, 3, true, true)) {
+            for (int i = 1; i <= 4; i++) {
+                file.append(("line-" + i + "\n").getBytes(UTF_8));
+            }
+            Files.writeString(Files.createDirectory(obstacle).resolve("x"), "");
+            for (int i = 0; i < 5; i++) {
+                assertThatThrownBy(() -> file.append("line-5\n".getBytes(UTF_8)))
+                        .isInstanceOf(IOException.class);
+            }
+            assertThat(List.of(unzipped(1), unzipped(2), unzipped(3)))
+                    .containsExactly("line-3\n", "line-2\n", "line-1\n");
+            Files.delete(obstacle.resolve("x"));
+            Files.delete(obstacle);
+
+            file.append("line-5\n".getBytes(UTF_8));
+        }
+
+        assertThat(List.of(unzipped(1), unzipped(2), unzipped(3))).containsExactly("line-4\n", "line-3\n", "line-2\n");
+        assertThat(path).hasContent("line-5\n");
+        assertThat(obstacle).doesNotExist();
+    }
+
+    /** As after a crash between two renamings. */
+    @Test
+    void rotationThatWasInterruptedIsContinued() throws IOException {
+        Path path = folder.resolve("a");
+        Files.writeString(folder.resolve("a.2"), "line-2\n");
+        Files.writeString(folder.resolve("a.3"), "line-1\n");
+        Files.writeString(path, "line-3\n");
+        try (RotatingFile file = new RotatingFile(path, 5, 3, false, false)) {
+            file.append("line-4\n".getBytes(UTF_8));
+        }
+
+        assertThat(folder.resolve("a.1")).hasContent("line-3\n");
+        assertThat(folder.resolve("a.2")).hasContent("line-2\n");
+        assertThat(folder.resolve("a.3")).hasContent("line-1\n");
+    }
+
+    private String unzipped(int number) throws IOException {
+        try (GZIPInputStream in = new GZIPInputStream(Files.newInputStream(folder.resolve("a." + number + ".gz")))) {
+            return new String(in.readAllBytes(), UTF_8);
+        }
     }
 
     @Test

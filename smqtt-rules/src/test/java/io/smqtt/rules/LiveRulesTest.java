@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.ConsumerOptions;
+import io.smqtt.MessageFlux;
+import io.smqtt.ReceivedMessage;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.store.ManualStore;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+
+/** Rules of operators, with a store. */
+class LiveRulesTest {
+
+    private static final Map<String, String> BROKEN =
+            live("type", "http", "url", "http://127.0.0.1:1/", "ca", "missing.pem");
+
+    private final ManualStore store = new ManualStore();
+    private RulesModule module;
+    private LiveRules rules;
+
+    @RegisterExtension
+    private final BrokerExtension broker = new BrokerExtension(config -> config, parts -> {
+        module = RulesModule.of(BrokerConfig.defaults());
+        return parts.module(module).store(store);
+    });
+
+    @BeforeEach
+    void make() {
+        rules = new LiveRules(
+                Map.of(),
+                SinkTypes.find(java.util.List.of()),
+                message -> broker.broker().publish(message).then(),
+                Duration.ofMillis(100));
+    }
+
+    @AfterEach
+    void close() {
+        rules.close();
+    }
+
+    private static Map<String, String> live(String... pairs) {
+        Map<String, String> keys = new LinkedHashMap<>(Map.of("sql", "SELECT topic FROM \"live/#\""));
+        for (int i = 0; i < pairs.length; i += 2) {
+            keys.put("actions.out." + pairs[i], pairs[i + 1]);
+        }
+        return keys;
+    }
+
+    private static Map<String, String> republish(String topic) {
+        return live("type", "republish", "topic", topic, "payload", "${topic}");
+    }
+
+    private Rule.Surroundings stored() {
+        Rule.Surroundings of = module.surroundings();
+        return new Rule.Surroundings(
+                of.core(), of.threads(), of.budget(), of.publisher(), of.node(), true, null, of.letterFiles(), true);
+    }
+
+    /** A queue of a rule that a former process has had. */
+    private void queue(String rule) {
+        MessageFlux<ReceivedMessage> queue = broker.broker()
+                .receive(
+                        "live/#", ConsumerOptions.DEFAULTS.localOnly().durable(RuleAction.consumer(true, rule, "out")));
+        Disposable consumer = queue.subscribe();
+        queue.ready().block();
+        consumer.dispose();
+    }
+
+    private @Nullable Session session(String rule) {
+        return stored().core()
+                .sessions()
+                .find(InProcess.PREFIX + InProcess.LOCAL + RuleAction.consumer(true, rule, "out"));
+    }
+
+    @Test
+    void queueOfARuleThatCannotBeMadeStays() {
+        queue("broken");
+        queue("deleted");
+        queue("sound");
+        rules.put("broken", BROKEN).block();
+        rules.put("sound", republish("sound")).block();
+        rules.begin(stored());
+
+        rules.endFormer(stored()).block();
+
+        await().until(() -> session("deleted") == null);
+        assertThat(session("broken")).isNotNull();
+        assertThat(session("sound")).isNotNull();
+        assertThatThrownBy(() -> rules.put("broken", BROKEN).block()).isInstanceOf(ConfigurationException.class);
+        rules.remove("broken").block();
+        await().until(() -> session("broken") == null);
+        rules.remove("sound").block();
+        await().until(() -> session("sound") == null);
+    }
+
+    @Test
+    void ruleThatIsSubscribedLateBeginsThenAndHoldsUpNoOther() {
+        rules.begin(stored());
+        store.hold();
+
+        rules.put("late", republish("late")).block();
+        rules.put("other", republish("other")).block();
+        assertThat(rules.all()).extracting(Rule::name).containsExactly("late", "other");
+        store.release();
+
+        await().until(() -> session("late") != null && session("other") != null);
+        try (RawClient client = broker.client(ProtocolVersion.MQTT_5, "subscriber")) {
+            client.subscribe("late", 0);
+            client.publish("live/1", "", 1);
+            client.expectPublish("late", "live/1");
+        }
+    }
+}
