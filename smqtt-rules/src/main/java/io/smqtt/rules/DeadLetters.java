@@ -102,7 +102,7 @@ final class DeadLetters {
         return ApplicationMessage.builder(TOPIC + rule)
                 .payload(message.payload())
                 .qos(message.qos())
-                .properties(RuleTrail.add(properties, message.properties(), rule))
+                .properties(RuleTrail.add(properties, message, rule))
                 .build();
     }
 

@@ -6,6 +6,7 @@ import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.thread.AnyThread;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,11 +14,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -25,7 +28,8 @@ import reactor.core.scheduler.Schedulers;
 /**
  * The rows of some topics on their way to the sink: one batch after the other, so that their order is kept. A batch that fails is sent again before
  * any other row; one that is refused is sent row by row, so that only the rows are given up that the sink does not take. A batch without an answer in
- * time is halved, so that a slow sink advances; later batches grow again.
+ * time is halved, so that a slow sink advances; later batches grow again. One for which the sink throws an exception that it does not explain is halved,
+ * too, until the row is found that causes it.
  */
 @AnyThread
 final class Lane {
@@ -35,6 +39,9 @@ final class Lane {
 
     /** By this part of the largest batch the batches grow again, with each one that is full and succeeds. */
     private static final int GROWTH = 32;
+
+    /** A row alone for which the sink has thrown so many exceptions that it does not explain is given up. */
+    static final int MOST_UNEXPECTED = 10;
 
     /** What a lane tells its action. */
     interface Outcomes {
@@ -66,6 +73,7 @@ final class Lane {
     private long oldestNanos;
     private int attempt; // the number of the last one
     private int alone; // so many rows are sent one by one, because their batch was refused
+    private int unexpected; // exceptions for the row that is sent alone
     private int most; // rows of the next batch
     private int left; // so many rows that wait have been in a batch that was halved: their first attempt was that one
     private boolean busy;
@@ -210,6 +218,7 @@ final class Lane {
             firstAttemptNanos = oldestNanos;
         }
         left = Math.max(0, left - size);
+        unexpected = 0;
         backoff.reset();
     }
 
@@ -261,12 +270,13 @@ final class Lane {
         }
     }
 
-    private Mono<BatchResult> failed(List<Delivery.Item> batch, Throwable error) {
+    private Mono<BatchResult> failed(List<Delivery.Item> batch, Throwable signalled) {
+        Throwable error = Exceptions.unwrap(signalled);
         boolean passes = !(error instanceof SinkException known) || known.isRecoverable();
         String reason = reason(error);
-        if (passes && !isOver()) {
+        if (passes && !isOver() && !isPoison(batch, error)) {
             outcomes.failed(reason, batch.size());
-            later(error instanceof TimeoutException ? firstHalf(batch) : batch);
+            later(error instanceof TimeoutException || isUnexpected(error) ? firstHalf(batch) : batch);
         } else if (!passes && batch.size() > 1) {
             split(batch);
         } else {
@@ -274,6 +284,18 @@ final class Lane {
             done(List.of());
         }
         return Mono.empty();
+    }
+
+    /** Whether an exception may be a mistake of the sink with a row, and not the state of its peer. */
+    private static boolean isUnexpected(Throwable error) {
+        return error instanceof RuntimeException
+                && !(error instanceof SinkException)
+                && !(error instanceof UncheckedIOException)
+                && !(error instanceof RejectedExecutionException);
+    }
+
+    private synchronized boolean isPoison(List<Delivery.Item> batch, Throwable error) {
+        return isUnexpected(error) && batch.size() == 1 && ++unexpected >= MOST_UNEXPECTED;
     }
 
     /** The reason of a sink that has not answered in time. */

@@ -220,7 +220,7 @@ final class RuleAction implements Lane.Outcomes {
             return; // it stays in the queue
         }
         ApplicationMessage message = received.message();
-        if (RuleTrail.ends(message.properties(), shared.rule())) {
+        if (RuleTrail.ends(message, shared.rule())) {
             loops(message);
             finish(received);
             return;

@@ -322,6 +322,41 @@ class LaneTest {
     }
 
     @Test
+    void rowForWhichTheSinkThrowsAgainAndAgainIsFoundAndGivenUp() {
+        List<reactor.core.publisher.MonoSink<BatchResult>> first = new CopyOnWriteArrayList<>();
+        Lane lane = lane(
+                numbers -> {
+                    if (numbers.contains(3)) {
+                        throw new IllegalStateException("a mistake");
+                    }
+                    return numbers.equals(List.of(0)) ? Mono.create(first::add) : Mono.just(BatchResult.DONE);
+                },
+                config().batchSize(8).timeout(Duration.ofSeconds(30)));
+        add(lane, 0, 8);
+        first.get(0).success(BatchResult.DONE);
+
+        await().untilAsserted(() -> assertThat(settled).containsExactly("0", "1", "2", "4", "5", "6", "7", "8"));
+        assertThat(refused).containsExactly("3 a mistake");
+        assertThat(batches)
+                .startsWith("[0]", "[1, 2, 3, 4, 5, 6, 7, 8]", "[1, 2, 3, 4]", "[1, 2]", "[3, 4, 5]", "[3]", "[3]");
+        assertThat(batches.stream().filter("[3]"::equals)).hasSize(Lane.MOST_UNEXPECTED);
+    }
+
+    @Test
+    void exceptionsOfInputAndOutputAreNoFaultOfARow() {
+        Lane lane = lane(
+                numbers -> batches.size() <= 2 * Lane.MOST_UNEXPECTED
+                        ? Mono.error(new java.io.UncheckedIOException(new java.io.IOException("reset")))
+                        : Mono.just(BatchResult.DONE),
+                config());
+
+        add(lane, 1, 1);
+
+        await().untilAsserted(() -> assertThat(settled).containsExactly("1"));
+        assertThat(refused).isEmpty();
+    }
+
+    @Test
     void rowsAreGivenUpWhenTheTimeForAttemptsIsOver() {
         Lane lane = lane(
                 numbers -> Mono.error(new IllegalStateException("down")), config().retryFor(Duration.ofMillis(30)));

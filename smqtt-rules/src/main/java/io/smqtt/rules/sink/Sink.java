@@ -17,8 +17,8 @@ public interface Sink extends AutoCloseable {
      *
      * @param batch at least one row, at most {@link #maxBatch()}
      * @return the result, when the rows are as safe as the sink can make them. An error is a failure of all rows: that of a
-     *     {@link SinkException} says whether it may pass, any other one is taken to pass. Nothing is sent before subscription; cancelling gives up.
-     *     Must neither block nor throw
+     *     {@link SinkException} says whether it may pass, any other one is taken to pass; but a row for which alone a {@link RuntimeException} of another
+     *     kind comes ten times is given up. Nothing is sent before subscription; cancelling gives up. Must neither block nor throw
      */
     Mono<BatchResult> send(List<SinkRecord> batch);
 

@@ -100,7 +100,7 @@ final class JdbcSink implements Sink {
      * @param failure null otherwise
      */
     private record Outcome(
-            @Nullable BatchResult result, @Nullable SinkException failure) {
+            @Nullable BatchResult result, @Nullable RuntimeException failure) {
 
         Mono<BatchResult> orError() {
             return failure != null ? Mono.error(failure) : Mono.justOrEmpty(result);
@@ -127,14 +127,17 @@ final class JdbcSink implements Sink {
         }
 
         private Outcome outcome() {
+            boolean connected = false;
             try (Connection connection = pool.getConnection()) {
+                connected = true;
                 return new Outcome(work.with(connection, () -> givenUp), null);
             } catch (SinkException e) {
                 return new Outcome(null, e);
             } catch (SQLException e) {
                 return new Outcome(null, new SinkException(SqlFailure.of(e).reason(), true));
             } catch (RuntimeException e) {
-                return new Outcome(null, new SinkException("no connection: " + e.getMessage(), true));
+                return new Outcome(
+                        null, connected ? e : new SinkException("no connection: " + e.getMessage(), true));
             }
         }
 

@@ -131,6 +131,11 @@ final class CommandTemplate {
         return new CommandTemplate(new Name("PING"), List.of());
     }
 
+    /** Whether all rows have the same key. */
+    boolean hasFixedKey() {
+        return key < arguments.size() && arguments.get(key).isFixed();
+    }
+
     /** The command of a row. */
     AsyncCommand<byte[], byte[], Boolean> command(Map<String, @Nullable Object> row) {
         CommandArgs<byte[], byte[]> values = new CommandArgs<>(ByteArrayCodec.INSTANCE);

@@ -4,6 +4,7 @@ package io.smqtt.sink.redis;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.smqtt.message.LogText;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The meaning of a failed command.
@@ -24,14 +25,27 @@ record RedisFailure(String reason, boolean mayPass) {
             "MOVED",
             "NOAUTH",
             "NOREPLICAS",
+            "NOSCRIPT",
             "OOM",
             "READONLY",
             "TRYAGAIN",
             "UNKILLABLE",
             "WRONGPASS");
 
-    /** Reads the failure of a command or of a connection. */
+    private static final Pattern KEYS = Pattern.compile("\\b(?:keys?|channels?)\\b");
+    private static final String NO_PERMISSION = "NOPERM";
+
+    /** Reads the failure of a command without values of rows, or of a connection. */
     static RedisFailure of(Throwable error) {
+        return of(error, true);
+    }
+
+    /**
+     * Reads the failure of a command.
+     *
+     * @param fixedKey whether all rows have the same key, so that a key without permission is a matter of the configuration
+     */
+    static RedisFailure of(Throwable error, boolean fixedKey) {
         Throwable cause = error;
         while (!(cause instanceof RedisCommandExecutionException) && cause.getCause() != null) {
             cause = cause.getCause();
@@ -41,7 +55,9 @@ record RedisFailure(String reason, boolean mayPass) {
             return new RedisFailure("no answer: " + LogText.escape(message), true);
         }
         int space = message.indexOf(' ');
-        boolean passes = PASSING.contains(space < 0 ? message : message.substring(0, space));
+        String word = space < 0 ? message : message.substring(0, space);
+        boolean passes = PASSING.contains(word)
+                || (word.equals(NO_PERMISSION) && (fixedKey || !KEYS.matcher(message).find()));
         int quote = message.indexOf('\'');
         boolean hasValues = !passes && quote >= 0;
         return new RedisFailure(

@@ -36,20 +36,23 @@ final class RedisSink implements Sink {
         return connection
                 .use(open -> answers(
                         open,
-                        batch.stream().map(each -> template.command(each.row())).toList()))
+                        batch.stream().map(each -> template.command(each.row())).toList(),
+                        template.hasFixedKey()))
                 .onErrorMap(error -> !(error instanceof SinkException), RedisSink::failure);
     }
 
     private static Mono<BatchResult> answers(
-            StatefulConnection<byte[], byte[]> open, List<AsyncCommand<byte[], byte[], Boolean>> commands) {
+            StatefulConnection<byte[], byte[]> open,
+            List<AsyncCommand<byte[], byte[], Boolean>> commands,
+            boolean fixedKey) {
         open.dispatch(commands);
         CompletableFuture<BatchResult> answered = CompletableFuture.allOf(commands.toArray(CompletableFuture[]::new))
-                .handle((all, error) -> result(commands));
+                .handle((all, error) -> result(commands, fixedKey));
         return Mono.fromFuture(answered, true);
     }
 
     /** All rows behind one that is sent again are sent again, too: the last value of a key is that of the last message. */
-    private static BatchResult result(List<AsyncCommand<byte[], byte[], Boolean>> commands) {
+    private static BatchResult result(List<AsyncCommand<byte[], byte[], Boolean>> commands, boolean fixedKey) {
         List<Refusal> refusals = new ArrayList<>();
         String again = null;
         for (int i = 0; i < commands.size(); i++) {
@@ -57,7 +60,7 @@ final class RedisSink implements Sink {
             if (again != null) {
                 refusals.add(new Refusal(i, again, true, error == null));
             } else if (error != null) {
-                RedisFailure failure = RedisFailure.of(error);
+                RedisFailure failure = RedisFailure.of(error, fixedKey);
                 refusals.add(new Refusal(i, failure.reason(), failure.mayPass()));
                 again = failure.mayPass() ? failure.reason() : null;
             }

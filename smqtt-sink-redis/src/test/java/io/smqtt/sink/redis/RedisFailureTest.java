@@ -23,12 +23,27 @@ class RedisFailureTest {
         "NOAUTH Authentication required., true",
         "WRONGTYPE Operation against a key holding the wrong kind of value, false",
         "ERR value is not an integer or out of range, false",
-        "NOPERM No permissions to access a key, false",
+        "NOSCRIPT No matching script. Please use EVAL., true",
+        "NOPERM User default has no permissions to run the 'xadd' command, true",
+        "NOPERM No permissions to access a key, true",
         "CROSSSLOT Keys in request don't hash to the same slot, false",
     })
     void onlyErrorsOfTheCommandAreItsOwn(String message, boolean mayPass) {
         assertThat(RedisFailure.of(new RedisCommandExecutionException(message)).mayPass())
                 .isEqualTo(mayPass);
+    }
+
+    @Test
+    void keyOfARowWithoutPermissionIsAFailureOfThatRow() {
+        assertThat(RedisFailure.of(new RedisCommandExecutionException("NOPERM No permissions to access a key"), false)
+                        .mayPass())
+                .isFalse();
+        assertThat(RedisFailure.of(
+                                new RedisCommandExecutionException(
+                                        "NOPERM User default has no permissions to run the 'xadd' command"),
+                                false)
+                        .mayPass())
+                .isTrue();
     }
 
     @Test

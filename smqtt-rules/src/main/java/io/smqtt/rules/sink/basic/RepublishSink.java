@@ -51,7 +51,7 @@ final class RepublishSink implements Sink {
         this.qos = RowTemplate.parse(settings.text(RepublishSinkFactory.QOS));
         this.retain = RowTemplate.parse(settings.text(RepublishSinkFactory.RETAIN));
         this.properties = settings.templates(RepublishSinkFactory.PROPERTIES);
-        this.trail = RuleTrail.add(PublishProperties.EMPTY, PublishProperties.EMPTY, context.rule());
+        this.trail = RuleTrail.of(context.rule());
         if (qos.isFixed() && qosOf(Map.of()) == null) {
             throw settings.problem(RepublishSinkFactory.QOS, "must be 0, 1, 2 or a placeholder");
         }
@@ -138,8 +138,8 @@ final class RepublishSink implements Sink {
     }
 
     private PublishProperties properties(SinkRecord record) {
-        PublishProperties origin = record.origin().properties();
-        if (properties.isEmpty() && origin.isEmpty()) {
+        ApplicationMessage origin = record.origin();
+        if (properties.isEmpty() && origin.properties().isEmpty()) {
             return trail;
         }
         PublishProperties.Builder given = PublishProperties.builder();

@@ -31,11 +31,13 @@ final class HttpClientThread {
 
     private static final int MOST_ANSWER_BYTES = 65_536;
     private static final int SHOWN_CHARACTERS = 200;
+    private static final Duration LONGEST_BODY = Duration.ofSeconds(1);
     private static final Duration IDLE = Duration.ofSeconds(30);
     private static final int TOO_MANY_REQUESTS = 429;
 
     private final SinkContext context;
     private final @Nullable Path authority;
+    private final Duration bodyTime;
     private @Nullable Open open; // guarded by this
     private boolean closed; // guarded by this
 
@@ -55,6 +57,8 @@ final class HttpClientThread {
     HttpClientThread(SinkContext context, @Nullable Path authority) {
         this.context = context;
         this.authority = authority;
+        Duration half = context.config().timeout().dividedBy(2);
+        this.bodyTime = half.compareTo(LONGEST_BODY) < 0 ? half : LONGEST_BODY;
         if (authority != null) {
             trust(authority);
         }
@@ -118,7 +122,7 @@ final class HttpClientThread {
                         .request(request.method())
                         .uri(request.url())
                         .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(request.body())))
-                        .response(HttpClientThread::read)
+                        .response(this::read)
                         .then())
                 .onErrorMap(error -> !(error instanceof SinkException), HttpClientThread::unreachable);
     }
@@ -137,17 +141,39 @@ final class HttpClientThread {
         return new SinkException("no answer: " + reason, true);
     }
 
-    private static Mono<Void> read(HttpClientResponse response, ByteBufFlux content) {
+    /** Judges an answer by its status. Of its body only so much is read, and for so long, that the connection can be used again if that was all. */
+    private Mono<Void> read(HttpClientResponse response, ByteBufFlux content) {
         int status = response.status().code();
+        Body body = new Body();
+        Mono<Void> read = content.asByteArray()
+                .doOnNext(body::add)
+                .takeUntil(part -> body.isEnough())
+                .take(bodyTime)
+                .then()
+                .onErrorComplete();
         if (status >= 200 && status < 300) {
-            return content.then();
+            return read;
         }
         boolean passes = status >= 500 || status == 408 || status == 425 || status == TOO_MANY_REQUESTS;
-        return content.asByteArray()
-                .scan(new byte[0], (before, part) -> before.length > 0 ? before : part) // the first part is enough
-                .take(MOST_ANSWER_BYTES)
-                .last(new byte[0])
-                .flatMap(start -> Mono.error(new SinkException("status " + status + shown(start), passes)));
+        return read.then(Mono.error(() -> new SinkException("status " + status + shown(body.start), passes)));
+    }
+
+    /** The begin of the body of one answer. On the thread of its connection. */
+    private static final class Body {
+
+        private byte[] start = new byte[0];
+        private long bytes;
+
+        void add(byte[] part) {
+            if (start.length == 0) {
+                start = part; // the first part is enough
+            }
+            bytes += part.length;
+        }
+
+        boolean isEnough() {
+            return bytes >= MOST_ANSWER_BYTES;
+        }
     }
 
     private static String shown(byte[] start) {

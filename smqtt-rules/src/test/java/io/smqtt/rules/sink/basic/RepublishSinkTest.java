@@ -55,8 +55,8 @@ class RepublishSinkTest extends SinkContract {
         assertThat(message.properties().userProperties())
                 .extracting(property -> property.name() + "=" + property.value())
                 .containsExactly("from=3", "smqtt-rules=r");
-        assertThat(RuleTrail.ends(message.properties(), "r")).isTrue();
-        assertThat(RuleTrail.ends(message.properties(), "other")).isFalse();
+        assertThat(RuleTrail.ends(message, "r")).isTrue();
+        assertThat(RuleTrail.ends(message, "other")).isFalse();
     }
 
     @Test

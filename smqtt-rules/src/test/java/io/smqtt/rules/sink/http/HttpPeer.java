@@ -22,9 +22,14 @@ final class HttpPeer implements AutoCloseable {
     record Got(String method, String uri, Headers headers, byte[] raw, String body) {}
 
     final List<Got> requests = new CopyOnWriteArrayList<>();
+    /** The size of a body that is as good as endless. */
+    static final long MOST_BODY_BYTES = 256L << 20;
+
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private volatile int status = 200;
+    private volatile boolean endless;
+    volatile long bodyBytes;
     private volatile CountDownLatch hanging = new CountDownLatch(0);
 
     HttpPeer() throws IOException {
@@ -50,6 +55,13 @@ final class HttpPeer implements AutoCloseable {
                         raw,
                         new String(plain, java.nio.charset.StandardCharsets.UTF_8)));
             }
+            if (endless && !head) {
+                exchange.sendResponseHeaders(status, 0);
+                for (byte[] part = new byte[8_192]; bodyBytes < MOST_BODY_BYTES; bodyBytes += part.length) {
+                    exchange.getResponseBody().write(part);
+                }
+                return;
+            }
             byte[] text = "no: because".getBytes(java.nio.charset.StandardCharsets.UTF_8);
             boolean fails = status >= 400 && !head;
             exchange.sendResponseHeaders(status, fails ? text.length : -1);
@@ -67,6 +79,10 @@ final class HttpPeer implements AutoCloseable {
 
     void status(int answer) {
         status = answer;
+    }
+
+    void endless() {
+        endless = true;
     }
 
     void hang() {

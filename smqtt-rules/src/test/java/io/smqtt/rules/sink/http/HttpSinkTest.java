@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.rules.sink.BatchResult;
 import io.smqtt.rules.sink.Sink;
 import io.smqtt.rules.sink.SinkContract;
 import io.smqtt.rules.sink.SinkException;
@@ -137,6 +138,23 @@ class HttpSinkTest extends SinkContract {
                             SinkException.class,
                             error -> assertThat(error.isRecoverable()).isEqualTo(passes));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"200, true", "400, false", "503, false"})
+    void answerWithoutAnEndIsJudgedByItsStatus(int status, boolean taken) {
+        peer.status(status);
+        peer.endless();
+        try (Sink sink = http()) {
+            if (taken) {
+                assertThat(sink.send(List.of(row(1))).block(PATIENCE)).isEqualTo(BatchResult.DONE);
+            } else {
+                assertThatThrownBy(() -> sink.send(List.of(row(1))).block(PATIENCE))
+                        .isInstanceOf(SinkException.class)
+                        .hasMessageStartingWith("status " + status);
+            }
+        }
+        assertThat(peer.bodyBytes).isLessThan(HttpPeer.MOST_BODY_BYTES / 2);
     }
 
     @Test
