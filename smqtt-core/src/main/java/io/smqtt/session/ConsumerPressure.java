@@ -105,6 +105,15 @@ public final class ConsumerPressure {
     }
 
     /**
+     * The name of the consumer in log messages.
+     *
+     * @return that of its options
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
      * The limits of the queue.
      *
      * @return limits, of which only those of the queue apply

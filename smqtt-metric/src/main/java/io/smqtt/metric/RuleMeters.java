@@ -44,6 +44,11 @@ final class RuleMeters {
         counter("retried", "rows sent again after a failure", place, RuleStatus.Counts::retried);
         counter(
                 "dropped",
+                "messages on their way to the sink that were lost at the end of an action without a store",
+                place,
+                RuleStatus.Counts::dropped);
+        counter(
+                "queue.dropped",
                 "messages that the queue of an action has dropped, also counted in smqtt.messages.dropped",
                 place,
                 RuleStatus.Counts::queueDropped);

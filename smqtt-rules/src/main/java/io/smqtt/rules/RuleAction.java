@@ -18,9 +18,11 @@ import io.smqtt.rules.sql.RuleBudget;
 import io.smqtt.rules.sql.RuleInput;
 import io.smqtt.rules.sql.RuleOutcome;
 import io.smqtt.rules.sql.RuleProgram;
+import io.smqtt.session.ConsumerPressure;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionContents;
+import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
@@ -77,6 +79,7 @@ final class RuleAction implements Lane.Outcomes {
     private volatile @Nullable String lastError;
     private volatile boolean failing;
     private volatile @Nullable Messages messages;
+    private volatile @Nullable Session unnamed; // of the consumer, without a store
 
     RuleAction(Shared shared, String name, RuleActionConfig config, Sink sink) {
         this.shared = shared;
@@ -137,9 +140,26 @@ final class RuleAction implements Lane.Outcomes {
     }
 
     private @Nullable Session session() {
-        return shared.core()
-                .sessions()
-                .find(InProcess.PREFIX + InProcess.LOCAL + consumer(shared.live(), shared.rule(), name));
+        SessionRegistry sessions = shared.core().sessions();
+        if (shared.stored()) {
+            return sessions.find(InProcess.PREFIX + InProcess.LOCAL + consumer(shared.live(), shared.rule(), name));
+        }
+        Session known = unnamed;
+        if (known == null || sessions.find(known.id()) != known) {
+            known = sessions.all().stream().filter(this::isOwn).findFirst().orElse(null);
+            unnamed = known;
+        }
+        return known;
+    }
+
+    /** Whether a session is that of the consumer, which has a name of its own only with a store. */
+    private boolean isOwn(Session session) {
+        ConsumerPressure pressure = session.pressure();
+        return pressure != null && session.isOnline() && pressure.name().equals(consumerLabel());
+    }
+
+    private String consumerLabel() {
+        return "rule " + label();
     }
 
     // --- the consumer
@@ -158,7 +178,7 @@ final class RuleAction implements Lane.Outcomes {
                 .qos(QoS.AT_LEAST_ONCE)
                 .retainHandling(ConsumerOptions.RetainHandling.DO_NOT_SEND)
                 .localOnly()
-                .label("rule " + label())
+                .label(consumerLabel())
                 .window(config.inflight() + config.buffer())
                 .queue(config.maxQueuedMessages(), config.maxQueuedBytes())
                 .overflow(

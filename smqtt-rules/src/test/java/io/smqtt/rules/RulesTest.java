@@ -452,4 +452,34 @@ class RulesTest {
         module.remove("live").block();
         assertThat(module.check("other", own).block()).isEmpty();
     }
+
+    /** Without a store, with a sink that is away. */
+    @Test
+    void accountClosesWhileMessagesWaitAndAreDropped() {
+        Map<String, String> keys = live("type", "http", "url", "http://127.0.0.1:10/", "full", "drop");
+        keys.putAll(Map.of(
+                "actions.out.inflight", "2", "actions.out.buffer", "1", "actions.out.max-queued-messages", "5"));
+        module.put("live", keys).block();
+        try (RawClient client = broker.client(V5, "publisher")) {
+            for (int i = 0; i < 12; i++) {
+                client.publish("live/1", "", 1);
+            }
+        }
+
+        await().untilAsserted(() -> {
+            RuleStatus.Counts counts = module.status().stream()
+                    .filter(rule -> rule.name().equals("live"))
+                    .findFirst()
+                    .orElseThrow()
+                    .actions()
+                    .get(0)
+                    .counts();
+            assertThat(counts.matched()).isEqualTo(2);
+            assertThat(counts.matched())
+                    .isEqualTo(counts.success() + counts.dead() + counts.queued() + counts.dropped());
+            assertThat(counts.waiting()).isEqualTo(5);
+            assertThat(counts.queueDropped()).isEqualTo(12 - 5 - 3); // the window has three
+        });
+        module.remove("live").block();
+    }
 }
