@@ -457,8 +457,8 @@ class RulesTest {
     @Test
     void accountClosesWhileMessagesWaitAndAreDropped() {
         Map<String, String> keys = live("type", "http", "url", "http://127.0.0.1:10/", "full", "drop");
-        keys.putAll(Map.of(
-                "actions.out.inflight", "2", "actions.out.buffer", "1", "actions.out.max-queued-messages", "5"));
+        keys.putAll(
+                Map.of("actions.out.inflight", "2", "actions.out.buffer", "1", "actions.out.max-queued-messages", "5"));
         module.put("live", keys).block();
         try (RawClient client = broker.client(V5, "publisher")) {
             for (int i = 0; i < 12; i++) {

@@ -25,7 +25,8 @@ class RuleTrailTest {
         for (String publisher : new String[] {null, InProcess.PREFIX + "x", InProcess.bridge("b", false)}) {
             assertThat(RuleTrail.ends(message("a,b", publisher), "b")).isTrue();
             assertThat(RuleTrail.ends(message("a,b", publisher), "c")).isFalse();
-            assertThat(RuleTrail.ends(message("1,2,3,4,5,6,7,8", publisher), "c")).isTrue();
+            assertThat(RuleTrail.ends(message("1,2,3,4,5,6,7,8", publisher), "c"))
+                    .isTrue();
         }
     }
 

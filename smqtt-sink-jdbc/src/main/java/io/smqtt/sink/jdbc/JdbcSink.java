@@ -136,8 +136,7 @@ final class JdbcSink implements Sink {
             } catch (SQLException e) {
                 return new Outcome(null, new SinkException(SqlFailure.of(e).reason(), true));
             } catch (RuntimeException e) {
-                return new Outcome(
-                        null, connected ? e : new SinkException("no connection: " + e.getMessage(), true));
+                return new Outcome(null, connected ? e : new SinkException("no connection: " + e.getMessage(), true));
             }
         }
 

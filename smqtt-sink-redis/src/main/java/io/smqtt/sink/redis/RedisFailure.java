@@ -57,7 +57,8 @@ record RedisFailure(String reason, boolean mayPass) {
         int space = message.indexOf(' ');
         String word = space < 0 ? message : message.substring(0, space);
         boolean passes = PASSING.contains(word)
-                || (word.equals(NO_PERMISSION) && (fixedKey || !KEYS.matcher(message).find()));
+                || (word.equals(NO_PERMISSION)
+                        && (fixedKey || !KEYS.matcher(message).find()));
         int quote = message.indexOf('\'');
         boolean hasValues = !passes && quote >= 0;
         return new RedisFailure(
