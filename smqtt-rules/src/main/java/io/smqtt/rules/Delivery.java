@@ -13,16 +13,32 @@ import org.jspecify.annotations.Nullable;
 final class Delivery {
 
     private final ReceivedMessage message;
+    private final int rows;
+    private final long bytes;
     private final AtomicInteger open;
     private final AtomicReference<@Nullable String> refusal = new AtomicReference<>();
 
-    Delivery(ReceivedMessage message, int rows) {
+    /** With the approximate size of message and rows. */
+    Delivery(ReceivedMessage message, int rows, long bytes) {
         this.message = message;
+        this.rows = rows;
+        this.bytes = bytes;
         this.open = new AtomicInteger(rows);
     }
 
     /** One row of a message. */
-    record Item(SinkRecord record, Delivery delivery) {}
+    record Item(SinkRecord record, Delivery delivery) {
+
+        /** Its approximate size: its part of that of the message. */
+        long bytes() {
+            return delivery.bytes / delivery.rows;
+        }
+    }
+
+    /** The approximate size of message and rows. */
+    long bytes() {
+        return bytes;
+    }
 
     ReceivedMessage message() {
         return message;

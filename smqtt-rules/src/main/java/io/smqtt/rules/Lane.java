@@ -40,6 +40,9 @@ final class Lane {
     /** By this part of the largest batch the batches grow again, with each one that is full and succeeds. */
     private static final int GROWTH = 32;
 
+    /** A batch of more than one row has no more bytes. */
+    private static final long MOST_BATCH_BYTES = 16L << 20;
+
     /** A row alone for which the sink has thrown so many exceptions that it does not explain is given up. */
     static final int MOST_UNEXPECTED = 10;
 
@@ -209,7 +212,12 @@ final class Lane {
         int size = alone > 0 ? 1 : Math.min(most, left > 0 ? left : waiting.size());
         alone = Math.max(0, alone - 1);
         List<Delivery.Item> batch = new ArrayList<>(size);
+        long bytes = 0;
         for (int i = 0; i < size; i++) {
+            bytes += waiting.element().bytes();
+            if (i > 0 && bytes > MOST_BATCH_BYTES) {
+                break;
+            }
             batch.add(waiting.remove());
         }
         current = batch;
@@ -217,7 +225,7 @@ final class Lane {
         if (left == 0) {
             firstAttemptNanos = oldestNanos;
         }
-        left = Math.max(0, left - size);
+        left = Math.max(0, left - batch.size());
         unexpected = 0;
         backoff.reset();
     }

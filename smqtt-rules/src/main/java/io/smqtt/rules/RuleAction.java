@@ -46,6 +46,7 @@ import reactor.core.scheduler.Schedulers;
 final class RuleAction implements Lane.Outcomes {
 
     private static final Logger LOG = LoggerFactory.getLogger(RuleAction.class);
+    private static final long MOST_ROW_BYTES = 64L << 20;
     private static final Duration AGAIN = Duration.ofSeconds(5);
     private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
 
@@ -73,6 +74,7 @@ final class RuleAction implements Lane.Outcomes {
     private final Sink sink;
     private final RuleCounts counts = new RuleCounts();
     private final List<Lane> lanes = new ArrayList<>();
+    private final RowMemory<ReceivedMessage> memory = new RowMemory<>(MOST_ROW_BYTES, this::evaluate);
     private final Outage outage;
     private volatile boolean began;
     private volatile boolean stopped;
@@ -211,7 +213,7 @@ final class RuleAction implements Lane.Outcomes {
         protected void hookOnNext(ReceivedMessage message) {
             counts.received.increment();
             String topic = message.message().topic().value();
-            shared.threads().execute(topic, worker -> evaluate(worker, message));
+            shared.threads().execute(topic, worker -> memory.evaluate(worker, message));
         }
 
         @Override
@@ -255,7 +257,7 @@ final class RuleAction implements Lane.Outcomes {
         }
         if (outcome instanceof RuleOutcome.Rows rows) {
             counts.matched();
-            queue(worker, received, rows.rows());
+            queue(worker, received, rows);
         } else if (outcome instanceof RuleOutcome.Failed failed) {
             counts.failed.increment();
             counts.matched();
@@ -282,9 +284,11 @@ final class RuleAction implements Lane.Outcomes {
         }
     }
 
-    private void queue(RuleThreads.Worker worker, ReceivedMessage received, List<Map<String, @Nullable Object>> rows) {
+    private void queue(RuleThreads.Worker worker, ReceivedMessage received, RuleOutcome.Rows outcome) {
         ApplicationMessage message = received.message();
-        Delivery delivery = new Delivery(received, rows.size());
+        List<Map<String, @Nullable Object>> rows = outcome.rows();
+        Delivery delivery = new Delivery(received, rows.size(), outcome.bytes() + message.footprintBytes());
+        memory.add(delivery.bytes());
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;
         Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
         for (Map<String, @Nullable Object> row : rows) {
@@ -310,6 +314,7 @@ final class RuleAction implements Lane.Outcomes {
     }
 
     private void settled(Delivery delivery) {
+        memory.free(delivery.bytes());
         String refusal = delivery.refusal();
         if (refusal == null) {
             counts.succeeded();

@@ -148,6 +148,15 @@ final class RuleThreads {
         }
     }
 
+    /** Runs a task on a thread, behind those that wait for it. */
+    static void execute(Worker worker, Consumer<Worker> task) {
+        try {
+            worker.add(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the threads of rules have ended", e);
+        }
+    }
+
     /** A number for a topic, whose low bits depend on all characters. */
     static int spread(String topic) {
         int hash = topic.hashCode() * 0x9E3779B9;

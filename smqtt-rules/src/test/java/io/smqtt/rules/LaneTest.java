@@ -104,7 +104,7 @@ class LaneTest {
     private static void add(Lane lane, int from, int to) {
         ApplicationMessage message = ApplicationMessage.builder("t").build();
         for (int i = from; i <= to; i++) {
-            lane.add(new Delivery.Item(new SinkRecord(Map.of("n", i), message), new Delivery(null, 1)));
+            lane.add(new Delivery.Item(new SinkRecord(Map.of("n", i), message), new Delivery(null, 1, 1)));
         }
     }
 

@@ -164,7 +164,7 @@ class RuleThreadsTest {
         });
         for (int i = 0; i < 12; i++) {
             workers.execute("t", worker -> {
-                lane.put(new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1)));
+                lane.put(new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1, 1)));
                 worker.filled(lane);
                 done.countDown();
             });

@@ -50,6 +50,11 @@ final class Meter {
         }
     }
 
+    /** The bytes of all values that were made. */
+    long made() {
+        return budget.bytes() - bytes;
+    }
+
     /** The bytes that are left. */
     long room() {
         return bytes;

@@ -22,8 +22,9 @@ public sealed interface RuleOutcome {
      *     {@code BigInteger}, {@code Double}, {@code Boolean}, {@code byte[]} (bytes that are not UTF-8), {@code List} and {@code Map} of
      *     these, and {@code null} for JSON's null. A column whose value is undefined is absent. Lists and maps below the rows are shared
      *     between rules and must not be changed
+     * @param bytes approximate size of the values that were made for the rows
      */
-    record Rows(List<Map<String, @Nullable Object>> rows) implements RuleOutcome {
+    record Rows(List<Map<String, @Nullable Object>> rows, long bytes) implements RuleOutcome {
 
         /** Makes the list unmodifiable. */
         public Rows {

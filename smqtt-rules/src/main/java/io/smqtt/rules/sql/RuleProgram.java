@@ -124,7 +124,7 @@ public final class RuleProgram {
         Map<String, @Nullable Object> row = columns.row(frame, trace);
         return !plan.whereFirst() && isFiltered(frame, trace)
                 ? RuleOutcome.NoMatch.INSTANCE
-                : new RuleOutcome.Rows(List.of(row));
+                : new RuleOutcome.Rows(List.of(row), frame.meter.made());
     }
 
     private RuleOutcome foreach(Frame frame, @Nullable RuleTrace trace) {
@@ -151,7 +151,7 @@ public final class RuleProgram {
                 rows.add(row(frame, trace));
             }
         }
-        return rows.isEmpty() ? RuleOutcome.NoMatch.INSTANCE : new RuleOutcome.Rows(rows);
+        return rows.isEmpty() ? RuleOutcome.NoMatch.INSTANCE : new RuleOutcome.Rows(rows, frame.meter.made());
     }
 
     private static @Nullable Object bind(Binding binding, Frame frame, @Nullable RuleTrace trace) {
