@@ -27,6 +27,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,7 +36,6 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -66,8 +66,8 @@ final class LiveRules {
     private Rule.@Nullable Surroundings surroundings; // on the thread
     private volatile Disposable former = Disposables.disposed();
 
-    /** A change, and who waits for it. */
-    private record Change(Supplier<Mono<Void>> work, MonoSink<Void> over) {}
+    /** A change, and what follows its end. */
+    private record Change(Supplier<Mono<Void>> work, Consumer<Throwable> failed, Runnable done) {}
 
     LiveRules(Map<String, RuleConfig> configured, Map<String, SinkFactory> types, SinkPublisher publisher) {
         this(configured, types, publisher, PATIENCE);
@@ -102,10 +102,12 @@ final class LiveRules {
 
     /** Makes a change after those before it. */
     private Mono<Void> change(Supplier<Mono<Void>> work) {
-        return Mono.create(over -> thread.schedule(() -> {
-            changes.add(new Change(work, over));
-            next();
-        }));
+        return Mono.create(over -> thread.schedule(() -> add(new Change(work, over::error, over::success))));
+    }
+
+    private void add(Change change) {
+        changes.add(change);
+        next();
     }
 
     private void next() {
@@ -118,11 +120,11 @@ final class LiveRules {
                     .subscribe(
                             done -> {},
                             error -> {
-                                change.over().error(error);
+                                change.failed().accept(error);
                                 next();
                             },
                             () -> {
-                                change.over().success();
+                                change.done().run();
                                 next();
                             });
         }
@@ -283,11 +285,11 @@ final class LiveRules {
     void begin(Rule.Surroundings of) {
         thread.schedule(() -> {
             surroundings = of;
-            early.forEach((name, keys) -> change(() -> replace(name, keys))
-                    .subscribe(
-                            done -> {},
-                            error ->
-                                    LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage())));
+            early.forEach((name, keys) -> add(
+                    new Change( // before those that come from now on
+                            () -> replace(name, keys),
+                            error -> LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage()),
+                            () -> {})));
             early.clear();
         });
         if (of.stored()) { // rules of other nodes arrive a moment after the start

@@ -191,7 +191,8 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
         }
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;
         lanes.get(Math.floorMod(spread, lanes.size()))
-                .add(new Delivery.Item(new SinkRecord(row, message), new Delivery(received, 1, message.footprintBytes())));
+                .add(new Delivery.Item(
+                        new SinkRecord(row, message), new Delivery(received, 1, message.footprintBytes())));
     }
 
     @Override

@@ -122,9 +122,10 @@ class LiveRulesTest {
         store.release();
 
         await().until(() -> session("late") != null && session("other") != null);
-        try (RawClient client = broker.client(ProtocolVersion.MQTT_5, "subscriber")) {
+        try (RawClient client = broker.client(ProtocolVersion.MQTT_5, "subscriber");
+                RawClient publisher = broker.client(ProtocolVersion.MQTT_5, "publisher")) {
             client.subscribe("late", 0);
-            client.publish("live/1", "", 1);
+            publisher.publish("live/1", "", 1);
             client.expectPublish("late", "live/1");
         }
     }

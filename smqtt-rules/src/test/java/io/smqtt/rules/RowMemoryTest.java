@@ -52,7 +52,7 @@ class RowMemoryTest {
         await().until(() -> evaluated.size() == 4);
         arrive(1);
         assertThat(evaluated).hasSize(4);
-        memory.free(40);
+        memory.free(30);
         await().until(() -> evaluated.size() == 7);
         memory.free(30);
         await().until(() -> evaluated.size() == 8);
