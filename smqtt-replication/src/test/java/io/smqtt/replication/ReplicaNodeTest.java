@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.persistence.StoreSettings;
@@ -16,6 +18,10 @@ import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.store.RecoveredStore;
 import io.smqtt.test.store.StoreLoop;
 import java.io.IOException;
@@ -208,6 +214,37 @@ class ReplicaNodeTest {
         assertThat(node.own().serves()).isFalse();
         assertThat(stores.get("a").isCutOff()).isTrue();
         assertThat(stores.get("a").refusal()).isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
+    }
+
+    /** Its members of groups stay in use, and it has to be started again. */
+    @Test
+    void aNodeWhoseStoreAnotherHasServedDisconnectsItsStoredClients() throws Exception {
+        open("a", "b", "c");
+        ReplicaNode node = nodes.get("a");
+        try (TestBroker broker = TestBroker.builder()
+                        .parts(parts -> parts.store(stores.get("a")).module(new ReplicationModule(node)))
+                        .start();
+                RawClient stored = broker.open(ProtocolVersion.MQTT_5).deadline(PATIENCE);
+                RawClient clean = broker.open(ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
+            stored.connect(ConnectBytes.of("stored").persistent(600));
+            clean.connect(ConnectBytes.of("clean"));
+            RaftGroup group = node.replica("a").group();
+            group.propose(group.figures().term(), StoreEntry.begin(new Reign("b", 1)));
+
+            stored.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+            clean.ping();
+            try (RawClient again = broker.open(ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
+                ReceivedPacket answer =
+                        again.send(ConnectBytes.of("stored").persistent(600)).expect(MqttMessageType.CONNACK);
+                assertThat(answer.reason()).isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
+            }
+            assertThat(node.needsRestart()).isTrue();
+            assertThat(node.own().failure()).contains("node b serves this store since entry");
+            assertThat(node.own().connected()).containsExactly("a", "b", "c");
+            assertThat(node.status())
+                    .filteredOn(status -> status.failure() != null)
+                    .hasSize(1);
+        }
     }
 
     @Test
