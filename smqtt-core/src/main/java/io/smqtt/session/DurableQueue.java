@@ -366,11 +366,11 @@ final class DurableQueue extends Backlog {
         if (reading || !connected || unreadFrom == next || readyCount() >= FEW) {
             return;
         }
-        if (barrier() <= unreadFrom) {
+        long end = visibleEnd();
+        if (end <= unreadFrom) {
             return; // resumes when they are committed
         }
         reading = true;
-        long end = next;
         readPage(unreadFrom, page -> read(page, end));
     }
 
@@ -398,6 +398,11 @@ final class DurableQueue extends Backlog {
         rows.store().read(rows.number(), from, Stores.PAGE_MESSAGES, Stores.PAGE_BYTES, here.executor(), there);
     }
 
+    /**
+     * Takes the messages of a page.
+     *
+     * @param end what was the {@link #visibleEnd} when the page was requested
+     */
     private void read(StoredPage page, long end) {
         if (session.hasEnded()) {
             return;
@@ -407,10 +412,9 @@ final class DurableQueue extends Backlog {
             rows.loop().later(this::fetchAgain);
             return;
         }
-        long barrier = barrier();
         boolean found = false;
         for (StoredMessage message : page.messages()) {
-            if (message.sequence() >= barrier) {
+            if (message.sequence() >= end) {
                 break;
             }
             if (message.sequence() >= unreadFrom) {
@@ -420,7 +424,7 @@ final class DurableQueue extends Backlog {
             }
         }
         if (!found) {
-            skipMissing(Math.min(end, barrier));
+            skipMissing(end);
         }
         if (flow != null) {
             flow.pump();
@@ -468,6 +472,14 @@ final class DurableQueue extends Backlog {
     /** The number of the first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
     long barrier() {
         return joint == null ? Long.MAX_VALUE : joint.barrier();
+    }
+
+    /**
+     * The end of the messages that a page which is requested now has, unless they have ended. The page is read later, and several event loops write. So it can
+     * have a message behind that end, and not yet one before it: such a message is left for the next page.
+     */
+    long visibleEnd() {
+        return Math.min(next, barrier());
     }
 
     /** Handles a range without messages up to a number: those that were counted were not stored, or have ended. */

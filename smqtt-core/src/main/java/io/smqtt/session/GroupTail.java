@@ -104,7 +104,8 @@ final class GroupTail {
     void read() {
         if (canRead()) {
             reading = true;
-            long end = queue.next();
+            long end = Math.min(
+                    queue.next(), barrier()); // the page may have messages behind it, and not yet all before these
             record.read(from, page -> read(page, end));
         }
     }
@@ -120,9 +121,8 @@ final class GroupTail {
             queue.loop().later(queue::serve);
             return;
         }
-        long barrier = barrier();
         for (StoredMessage row : page.messages()) {
-            if (row.sequence() >= barrier) {
+            if (row.sequence() >= end) {
                 break;
             }
             if (isUnread(row)) {
@@ -131,8 +131,8 @@ final class GroupTail {
             }
             from = Math.max(from, row.sequence() + 1);
         }
-        if (page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier) {
-            from = Math.max(from, Math.min(end, barrier));
+        if (page.messages().isEmpty() || page.messages().get(0).sequence() >= end) {
+            from = Math.max(from, end);
             if (from == queue.next() && count > 0) { // these were not stored, or have ended
                 queue.uncountMissing(count);
                 count = 0;

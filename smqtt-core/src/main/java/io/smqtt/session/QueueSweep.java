@@ -101,11 +101,12 @@ final class QueueSweep {
     private void trim() {
         if (!trimming && queue.claimReading()) {
             trimming = true;
-            queue.readPage(queue.unreadFrom(), this::trim);
+            long end = queue.visibleEnd();
+            queue.readPage(queue.unreadFrom(), page -> trim(page, end));
         }
     }
 
-    private void trim(StoredPage page) {
+    private void trim(StoredPage page, long end) {
         if (session.hasEnded()) {
             return;
         }
@@ -114,7 +115,7 @@ final class QueueSweep {
         long now = resources.ticker().nanoTime();
         boolean goesOn = !page.messages().isEmpty();
         for (StoredMessage message : page.messages()) {
-            goesOn = goesOn && trim(message, now);
+            goesOn = goesOn && message.sequence() < end && trim(message, now);
         }
         if (goesOn) {
             trim();
@@ -131,9 +132,7 @@ final class QueueSweep {
         boolean expired = message.message().isExpired(now);
         DropReason full = queue.excess(session.limits());
         boolean goes = expired || (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST);
-        if (!goes
-                || message.sequence() >= queue.barrier()
-                || message.delivery().state() != StoredDelivery.State.WAITING) {
+        if (!goes || message.delivery().state() != StoredDelivery.State.WAITING) {
             return false;
         }
         queue.skip(message);
@@ -164,20 +163,21 @@ final class QueueSweep {
     }
 
     private void sweepFrom(long from, long soonest, LongConsumer next) {
+        long barrier = queue.barrier();
         queue.readPage(from, page -> {
             if (!session.hasEnded()) {
-                sweep(page, soonest, next);
+                sweep(page, barrier, soonest, next);
             }
         });
     }
 
-    private void sweep(StoredPage page, long soonestBefore, LongConsumer next) {
+    private void sweep(StoredPage page, long barrier, long soonestBefore, LongConsumer next) {
         List<StoredMessage> messages = page.messages();
         long now = resources.ticker().nanoTime();
         long soonest = soonestBefore;
         boolean stopped = page.failure() != null;
         for (StoredMessage message : messages) {
-            stopped = stopped || message.sequence() >= queue.barrier();
+            stopped = stopped || message.sequence() >= barrier;
             soonest = stopped ? soonest : Math.min(soonest, sweep(message, now));
         }
         if (!stopped && !messages.isEmpty()) {

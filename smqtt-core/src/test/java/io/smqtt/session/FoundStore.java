@@ -25,6 +25,15 @@ final class FoundStore implements BrokerStore {
     private final List<Runnable> flushed = new ArrayList<>();
     private long numbers = 1_000;
 
+    private @Nullable Long awaited;
+    private Runnable afterRead = () -> {};
+
+    /** Runs something when a page of a session has been read, before it arrives. Once. */
+    void awaitRead(long session, Runnable action) {
+        awaited = session;
+        afterRead = action;
+    }
+
     /** Commits everything that was flushed. */
     void commit() {
         List<Runnable> all = List.copyOf(flushed);
@@ -74,6 +83,10 @@ final class FoundStore implements BrokerStore {
                 .filter(message -> message.sequence() >= fromSequence)
                 .toList();
         loop.execute(() -> reply.accept(new StoredPage(page, null)));
+        if (awaited != null && awaited == session) {
+            awaited = null;
+            afterRead.run();
+        }
     }
 
     @Override
@@ -85,6 +98,11 @@ final class FoundStore implements BrokerStore {
     @Override
     public long newSession() {
         return ++numbers;
+    }
+
+    /** The number of the session that was created last. */
+    long newest() {
+        return numbers;
     }
 
     @Override
