@@ -60,6 +60,7 @@ final class Bridge {
     private final BridgeLog log;
     private final RemoteSession remoteSession;
     private final Refusals refusals = new Refusals();
+    private final OpenExchanges exchanges = new OpenExchanges();
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
@@ -112,7 +113,7 @@ final class Bridge {
         this.brokerId = brokerId;
         this.state = config.notifications() == BridgeConfig.Notifications.NONE
                 ? null
-                : new StateTopic(core, StateTopic.name(clientId));
+                : new StateTopic(core, StateTopic.name(clientId()));
         this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
         this.order = new StandingOrder(core, name);
         this.remote = new RemoteFilters(core, this);
@@ -393,7 +394,7 @@ final class Bridge {
                 target,
                 bridgeBit,
                 remoteSession.plan(next.text()),
-                remoteState ? StateTopic.name(clientId) : null);
+                remoteState ? StateTopic.name(clientId()) : null);
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;
@@ -486,23 +487,36 @@ final class Bridge {
     @OnEventLoop
     @Nullable
     DeliveryPause deliveryPause() {
+        Session session = session();
+        return session == null ? null : new DeliveryPause(session);
+    }
+
+    /** The session, while it is connected on the present event loop; else null. */
+    @OnEventLoop
+    @Nullable
+    Session session() {
         Session session = core.sessions().find(sessionId());
-        return session != null
-                        && session.isOnline()
-                        && session.owner().executor().inEventLoop()
-                ? new DeliveryPause(session)
-                : null;
+        boolean here = session != null
+                && session.isOnline()
+                && session.owner().executor().inEventLoop();
+        return here ? session : null;
     }
 
     /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
     @OnEventLoop
     void forgetReceived() {
+        Session here = session();
         Session session = core.sessions().find(sessionId());
-        if (session != null && session.isOnline() && session.owner().executor().inEventLoop()) {
-            session.inbound().releaseAll(); // before anything is sent that makes new messages come
+        if (here != null) {
+            here.inbound().releaseAll(); // before anything is sent that makes new messages come
         } else if (session != null) {
             session.execute(() -> session.inbound().releaseAll());
         }
+    }
+
+    /** The exchanges of QoS 2 that have not ended, by address. */
+    OpenExchanges exchanges() {
+        return exchanges;
     }
 
     /** The plan of the next connection for the session at the other broker. */

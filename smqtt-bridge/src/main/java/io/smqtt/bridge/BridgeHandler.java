@@ -7,7 +7,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.concurrent.Future;
 import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
@@ -16,7 +15,6 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +43,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private final @Nullable String stateTopic;
     private final @Nullable PacedOutput paced;
     private final Subscriptions subscriptions;
+    private final Pings pings;
     private final PacketStream incoming = new PacketStream();
     private final PacketStream outgoing = new PacketStream();
     private @Nullable TooLargePublish skipped;
@@ -52,7 +51,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private @Nullable Crossing crossing;
     private @Nullable SessionDrain drain; // while the session there is emptied
     private @Nullable String problem;
-    private @Nullable Future<?> timer;
     private boolean up;
     private boolean atOnce;
     private boolean abandoned;
@@ -60,10 +58,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean dismissed; // by a DISCONNECT of the other broker
     private boolean reading; // what has come
     private boolean reads; // more
-    private boolean awaitsPing;
     private boolean asked;
     private boolean answered;
-    private long askedNanos;
 
     /**
      * Creates the handler of one connection.
@@ -88,10 +84,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
         this.v5 = config.isV5();
         this.stateTopic = stateTopic;
         this.paced = config.maxRate() > 0
-                ? new PacedOutput(Math.max(1, config.maxRate() / config.connections()), bridge.counts())
+                ? new PacedOutput(
+                        Math.max(1, config.maxRate() / config.connections()),
+                        bridge.core().config().limits().maxOutboundBytes(),
+                        bridge.counts())
                 : null;
         this.maximumPacket = bridge.core().config().limits().maxPacketBytes();
         this.subscriptions = new Subscriptions(bridge, address.text());
+        this.pings = new Pings(bridge.counts(), () -> reads);
     }
 
     @Override
@@ -104,10 +104,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
             properties.writeByte(0x21).writeShort(receiveMaximum());
             properties
                     .writeByte(0x27)
-                    .writeInt(Math.max(1, maximumPacket - bridge.map().growth()));
+                    .writeInt(
+                            Math.max(1, maximumPacket - bridge.map().growth() - HopCheck.growth(bridge.countsHops())));
         }
         asked = true;
-        askedNanos = System.nanoTime();
         context.writeAndFlush(Packets.connect(
                 context.alloc(),
                 v5 ? 5 : bridgeBit ? 0x84 : 4,
@@ -118,11 +118,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 stateTopic,
                 config.username(),
                 bridge.password()));
-        timer = context.executor()
-                .schedule(
-                        () -> close(context, "it does not answer the CONNECT"),
-                        config.connectTimeout().toMillis(),
-                        TimeUnit.MILLISECONDS);
+        pings.connecting(
+                context, config.connectTimeout().toMillis(), () -> close(context, "it does not answer the CONNECT"));
         context.read();
     }
 
@@ -142,7 +139,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        awaitsPing = false; // whatever it sends, it lives
+        pings.alive(); // whatever it sends
         ByteBuf bytes = (ByteBuf) message;
         ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
         incoming.add(bytes);
@@ -227,7 +224,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         Crossing between = crossing;
         if (between == null) {
             answered = true;
-            bridge.counts().answered(System.nanoTime() - askedNanos);
+            pings.answered();
             Packets.body(packet);
             answered(context, RemoteLimits.read(packet, v5));
             return;
@@ -251,7 +248,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 bridge.remote().set(address, subscriptions.filters());
             }
             case Packets.PINGRESP -> {
-                bridge.counts().answered(System.nanoTime() - askedNanos);
+                pings.answered();
                 passed.writeBytes(Packets.PINGREQ);
             }
             case Packets.DISCONNECT_TYPE -> {
@@ -329,7 +326,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
         properties.writeByte(0x11).writeInt(FOREVER);
         properties // some packet identifiers are for subscriptions
                 .writeByte(0x21)
-                .writeShort(Math.min(answer.receiveMaximum(), Packets.LARGEST_ID - subscriptions.requests()));
+                .writeShort(Math.min(
+                        Math.min(answer.receiveMaximum(), paced == null ? Packets.LARGEST_ID : paced.window()),
+                        Packets.LARGEST_ID - subscriptions.requests()));
         context.fireChannelRead(
                 Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
     }
@@ -388,6 +387,9 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 int reason = packet.readUnsignedByte();
                 abandoned = reason == 0 && mustBeginAnew(present);
                 bridge.noteSession();
+                if (between != null && remote != null && reason == 0 && !abandoned) {
+                    between.begins(remote.sessionPresent(), passed);
+                }
                 context.executor().execute(() -> opened(context, reason));
             }
             case Packets.PUBLISH -> {
@@ -410,7 +412,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 int reason = Packets.reasonOfDisconnect(packet);
                 problem = String.format("this broker has ended it with reason 0x%02x", reason);
             }
-            default -> {} // SUBACK and PINGRESP: we have asked for them
+            case Packets.SUBACK -> subscriptions.subscribedHere(packet);
+            default -> {} // PINGRESP
         }
     }
 
@@ -426,7 +429,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
     /** Our own session is open. */
     private void opened(ChannelHandlerContext context, int reason) {
         RemoteLimits limits = remote;
-        if (limits == null || !context.channel().isActive()) {
+        Crossing between = crossing;
+        if (limits == null || between == null || !context.channel().isActive()) {
             return;
         }
         if (reason != 0) {
@@ -442,7 +446,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         if (!limits.sessionPresent()) {
             bridge.forgetReceived();
         }
-        int[] identifiers = bridge.spareIdentifiers(subscriptions.requests());
+        int[] identifiers = between.spareIdentifiers(subscriptions.requests());
         if (identifiers.length < subscriptions.requests()) {
             close(context, "so many messages are in flight that no packet identifier is left for subscriptions");
             return;
@@ -463,7 +467,11 @@ final class BridgeHandler extends ChannelDuplexHandler {
             pause.begin();
         }
         bridge.countGone();
-        startPings(context, limits);
+        int interval = limits.serverKeepAlive();
+        pings.begin(
+                context,
+                interval >= 0 ? interval : config.keepAlive().toSeconds(),
+                () -> close(context, "it does not answer PINGREQ"));
         bridge.connected(address.text());
         ByteBuf ours = context.alloc().buffer();
         subscriptions.writeHere(ours);
@@ -476,30 +484,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
         } else {
             bytes.release();
         }
-    }
-
-    private void startPings(ChannelHandlerContext context, RemoteLimits limits) {
-        stopTimer();
-        long seconds = limits.serverKeepAlive() >= 0
-                ? limits.serverKeepAlive()
-                : config.keepAlive().toSeconds();
-        if (seconds > 0) {
-            long millis = seconds * 750;
-            timer = context.executor().scheduleAtFixedRate(() -> ping(context), millis, millis, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void ping(ChannelHandlerContext context) {
-        if (ended) {
-            return;
-        }
-        if (awaitsPing && reads) { // while our broker does not read, the answer may be waiting
-            close(context, "it does not answer PINGREQ");
-            return;
-        }
-        awaitsPing = true;
-        askedNanos = System.nanoTime();
-        context.writeAndFlush(Unpooled.wrappedBuffer(Packets.PINGREQ));
     }
 
     // --- the end
@@ -524,6 +508,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
      */
     private void writeEnd(ByteBuf out) {
         ended = true;
+        pings.end();
         if (paced != null) {
             paced.clear();
         }
@@ -542,16 +527,12 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
-    private void stopTimer() {
-        if (timer != null) {
-            timer.cancel(false);
-            timer = null;
-        }
-    }
-
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        stopTimer();
+        pings.end();
+        if (crossing != null) {
+            crossing.ends();
+        }
         context.fireChannelInactive();
         incoming.clear();
         outgoing.clear();

@@ -29,6 +29,7 @@ final class Crossing implements PacedOutput.Passage {
     private final BridgeCounts counts;
     private final Refusals refusals;
     private final QuotaRetry quota;
+    private final @Nullable Exchanges exchanges; // with several addresses
     private boolean taken; // by the other broker
     private boolean released;
 
@@ -51,6 +52,9 @@ final class Crossing implements PacedOutput.Passage {
                 millis -> bridge.log().quota(address, millis),
                 this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
+        this.exchanges = bridge.config().addresses().size() > 1
+                ? new Exchanges(bridge.exchanges(), address, bridge::session)
+                : null;
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
         this.leavingHops = bridge.hopCheck(true);
@@ -68,6 +72,25 @@ final class Crossing implements PacedOutput.Passage {
                 v5, true, new RecentNames(bridge.map()::in), 2, true, maximumPacket, payload, arrivingHops);
     }
 
+    /**
+     * Our session is open, and sends nothing before this returns.
+     *
+     * @param resumed whether the other broker has kept its session
+     * @param passed takes what comes first for the other broker
+     */
+    void begins(boolean resumed, ByteBuf passed) {
+        if (exchanges != null) {
+            exchanges.begin(resumed, passed);
+        }
+    }
+
+    /** Packet identifiers for requests to the other broker; fewer if there are not so many. */
+    int[] spareIdentifiers(int count) {
+        return exchanges == null
+                ? bridge.spareIdentifiers(count)
+                : exchanges.spareIdentifiers(count, bridge::spareIdentifiers);
+    }
+
     /** A PUBLISH of the other broker. */
     void arrived(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
         if (arrivingHops != null && leavingHops != null && isIdentifier(packet)) {
@@ -75,6 +98,9 @@ final class Crossing implements PacedOutput.Passage {
             arrivingHops.remote(id);
             leavingHops.remote(id);
             return;
+        }
+        if (exchanges != null && Packets.qos(packet) == 2) {
+            exchanges.arrived(Packets.packetId(packet), Packets.isRepeated(packet));
         }
         DropCause cause = in.pass(packet, passed);
         if (cause == null) {
@@ -126,6 +152,29 @@ final class Crossing implements PacedOutput.Passage {
     }
 
     @Override
+    public boolean expired(ByteBuf packet, ByteBuf answers) {
+        int qos = Packets.qos(packet);
+        if (qos == 2 && Packets.isRepeated(packet) && !isAway(Packets.packetId(packet))) {
+            return false; // [MQTT-4.3.3-7]
+        }
+        drop(packet, DropCause.EXPIRED);
+        if (qos > 0) {
+            answerDropped(packet, IMPLEMENTATION_SPECIFIC, answers);
+        }
+        return true;
+    }
+
+    /** Whether the other broker has nothing of a message that our session has sent. */
+    private boolean isAway(int id) {
+        return counts.isWithheld(id) || refusals.isEnded(id);
+    }
+
+    private static void answerDropped(ByteBuf packet, int reason, ByteBuf answers) {
+        int type = Packets.qos(packet) == 1 ? Packets.PUBACK : Packets.PUBREC;
+        Packets.acknowledge(answers, type, Packets.packetId(packet), reason);
+    }
+
+    @Override
     public void withheld(ByteBuf packet) {
         if (Packets.qos(packet) == 0) {
             drop(packet, DropCause.CONNECTION_ENDS);
@@ -156,12 +205,14 @@ final class Crossing implements PacedOutput.Passage {
                 Packets.asFirst(passed, start);
             }
             lowered.sent(qos, id, answers);
+            if (exchanges != null && lowered.isAsItIs(qos) && qos == 2) {
+                exchanges.sent(id);
+            }
             return;
         }
         drop(packet, cause);
         if (qos > 0) {
-            int reason = cause == DropCause.TOPIC ? TOPIC_NAME_INVALID : IMPLEMENTATION_SPECIFIC;
-            Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, Packets.packetId(packet), reason);
+            answerDropped(packet, cause == DropCause.TOPIC ? TOPIC_NAME_INVALID : IMPLEMENTATION_SPECIFIC, answers);
         }
     }
 
@@ -171,6 +222,12 @@ final class Crossing implements PacedOutput.Passage {
         Packets.body(packet);
         int id = packet.readUnsignedShort();
         int reason = packet.isReadable() ? packet.readUnsignedByte() : 0;
+        if (exchanges != null && type == Packets.PUBCOMP && !exchanges.completed(id)) {
+            return;
+        }
+        if (exchanges != null && type == Packets.PUBREC && reason >= 0x80) {
+            exchanges.refused(id);
+        }
         if (type == Packets.PUBACK || type == Packets.PUBREC) {
             if (reason == QuotaRetry.QUOTA_EXCEEDED && quota.takes(context, id)) {
                 return; // our session keeps it in flight
@@ -194,7 +251,7 @@ final class Crossing implements PacedOutput.Passage {
     /** A message that our session has sent, and that is not at the other broker, may still expire [MQTT-3.3.2-5]. */
     private void expiresAgain(int id) {
         DeliveryPause session = bridge.deliveryPause();
-        if (session != null && (counts.isWithheld(id) || refusals.isEnded(id))) {
+        if (session != null && isAway(id)) {
             session.refused(id);
         }
     }
@@ -207,6 +264,13 @@ final class Crossing implements PacedOutput.Passage {
     /** Whether the other broker has refused messages for the time being, which are to be sent again. */
     boolean awaitsQuota() {
         return quota.isPaused();
+    }
+
+    /** The connection ends; our session is still open. */
+    void ends() {
+        if (exchanges != null) {
+            exchanges.end();
+        }
     }
 
     /**

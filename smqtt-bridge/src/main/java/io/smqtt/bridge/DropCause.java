@@ -12,7 +12,9 @@ enum DropCause {
     /** The payload is larger than the limit of the bridge. */
     PAYLOAD_TOO_LARGE("its payload is larger than max-payload-bytes"),
     /** A message of QoS 0 above the rate of the bridge. */
-    RATE("it would wait for more than a second because of max-rate"),
+    RATE("it would wait for more than a second because of max-rate, or behind more than limits.max-outbound-bytes"),
+    /** A message that the rate has held back for longer than its Message Expiry Interval. */
+    EXPIRED("it has expired while max-rate held it back"),
     /** A message of QoS 0 for a connection that ends. */
     CONNECTION_ENDS("the connection ends, and QoS 0 is not sent again"),
     /** A message that our session has given up before a connection could pass it on. */

@@ -19,7 +19,12 @@ final class HopCheck {
 
     private static final byte[] NAME = "smqtt-hops".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] NOTHING = {};
-    private static final int USER_PROPERTY = 0x26;
+
+    /** The most bytes by which the length of a packet, and that of its properties, grow. */
+    private static final int LENGTHS = 6;
+
+    /** The longest identifier of a broker, in characters. Those of brokers of this kind have up to 8. */
+    static final int LONGEST_ID = 64;
 
     private final String own;
     private final int limit;
@@ -41,10 +46,26 @@ final class HopCheck {
         this.first = leaving ? property(own) : NOTHING;
     }
 
-    /** Sets the identifier of the other broker. */
+    /** Sets the identifier of the other broker. One that no broker of this kind has is ignored. */
     void remote(String id) {
+        if (!isId(id)) {
+            return;
+        }
         remote = id;
         first = leaving ? first : property(id);
+    }
+
+    private static boolean isId(String id) {
+        return !id.isEmpty() && id.length() <= LONGEST_ID && id.chars().allMatch(c -> c > ' ' && c < 0x7f && c != ',');
+    }
+
+    /**
+     * The most bytes by which the property makes a packet longer.
+     *
+     * @param counts whether there is one
+     */
+    static int growth(boolean counts) {
+        return counts ? property("").length + LONGEST_ID + LENGTHS : 0;
     }
 
     /**
@@ -61,29 +82,27 @@ final class HopCheck {
         ByteBuf in = properties.duplicate();
         while (in.isReadable()) {
             int start = in.readerIndex();
-            switch (in.readUnsignedByte()) {
-                case 0x01 -> in.skipBytes(1);
-                case 0x02 -> in.skipBytes(4);
-                case 0x03, 0x08, 0x09 -> in.skipBytes(in.readUnsignedShort());
-                case 0x0b -> Packets.readVarInt(in);
-                case 0x23 -> in.skipBytes(2);
-                case USER_PROPERTY -> {
-                    ByteBuf name = in.readSlice(in.readUnsignedShort());
-                    ByteBuf value = in.readSlice(in.readUnsignedShort());
-                    if (ByteBufUtil.equals(name, Unpooled.wrappedBuffer(NAME))) {
-                        return new Trace(start, in.readerIndex(), value.toString(StandardCharsets.UTF_8));
-                    }
-                }
-                default -> throw new IllegalArgumentException("an unknown property in PUBLISH");
+            int id = in.readUnsignedByte();
+            if (id != Packets.USER_PROPERTY) {
+                Packets.skipProperty(in, id);
+                continue;
+            }
+            ByteBuf name = in.readSlice(in.readUnsignedShort());
+            ByteBuf value = in.readSlice(in.readUnsignedShort());
+            if (ByteBufUtil.equals(name, Unpooled.wrappedBuffer(NAME))) {
+                return new Trace(start, in.readerIndex(), value.toString(StandardCharsets.UTF_8));
             }
         }
         return null;
     }
 
-    /** Whether a message goes no further. */
+    /** Whether a message goes no further: also if a client has given it a path that is longer than those of brokers, and would not fit any more. */
     boolean refuses(@Nullable Trace trace) {
         if (trace == null) {
             return false;
+        }
+        if (trace.path().length() >= limit * (LONGEST_ID + 1)) {
+            return true;
         }
         List<String> left = List.of(trace.path().split(",", -1));
         return left.size() >= limit || left.contains(own) || leaving && remote != null && left.contains(remote);
@@ -98,7 +117,7 @@ final class HopCheck {
     private static byte[] property(String path) {
         byte[] value = path.getBytes(StandardCharsets.UTF_8);
         ByteBuf property = Unpooled.buffer(5 + NAME.length + value.length);
-        property.writeByte(USER_PROPERTY).writeShort(NAME.length).writeBytes(NAME);
+        property.writeByte(Packets.USER_PROPERTY).writeShort(NAME.length).writeBytes(NAME);
         property.writeShort(value.length).writeBytes(value);
         return property.array();
     }

@@ -26,13 +26,18 @@ final class LoweredQos {
      * @param answers takes the answer to our session, if it is due now
      */
     void sent(int qos, int packetId, ByteBuf answers) {
-        if (qos <= maximum) {
+        if (isAsItIs(qos)) {
             awaitingPubAck.clear(packetId); // of a message that was given up
         } else if (maximum == 0) {
             Packets.acknowledge(answers, qos == 1 ? Packets.PUBACK : Packets.PUBREC, packetId, 0);
         } else {
             awaitingPubAck.set(packetId);
         }
+    }
+
+    /** Whether messages of a QoS go out with it. */
+    boolean isAsItIs(int qos) {
+        return qos <= maximum;
     }
 
     /** Answers a PUBREL of our session; false if it is for the other broker. */

@@ -3,11 +3,15 @@ package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.smqtt.bridge.Pacer.Held;
 import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Passes the PUBLISH packets of our session on at the rate of the bridge. They count when they are passed on. Of one connection. */
+/**
+ * Passes the PUBLISH packets of our session on at the rate of the bridge. They count when they are passed on. The time that they are held back
+ * counts for their Message Expiry Interval [MQTT-3.3.2-6]. Of one connection.
+ */
 @OnEventLoop
 final class PacedOutput {
 
@@ -29,8 +33,16 @@ final class PacedOutput {
          */
         void leaving(ByteBuf packet, ByteBuf passed, ByteBuf answers);
 
-        /** Drops a packet. */
+        /** Drops a packet of QoS 0. */
         void drop(ByteBuf packet, DropCause cause);
+
+        /**
+         * The Message Expiry Interval of a packet has passed.
+         *
+         * @param answers takes what our session gets for it
+         * @return false if the message must be passed on in any case
+         */
+        boolean expired(ByteBuf packet, ByteBuf answers);
 
         /** Does not pass a packet on, because the connection ends, or the session there is emptied. */
         void withheld(ByteBuf packet);
@@ -40,14 +52,20 @@ final class PacedOutput {
      * Creates an output.
      *
      * @param perSecond messages in a second, at least 1
+     * @param mostBytes the maximum number of bytes of QoS 0 that are held back
      * @param counts learns what is held
      */
-    PacedOutput(int perSecond, BridgeCounts counts) {
-        this.pacer = new Pacer(perSecond, System.nanoTime());
+    PacedOutput(int perSecond, long mostBytes, BridgeCounts counts) {
+        this.pacer = new Pacer(perSecond, mostBytes, System.nanoTime());
         this.counts = counts;
     }
 
-    /** Holds a PUBLISH of our session back until its time has come; of QoS 0 it is dropped if that is too far away. */
+    /** The maximum number of messages above QoS 0 in flight: the others wait in the queue, where they have its limits. */
+    int window() {
+        return pacer.window();
+    }
+
+    /** Holds a PUBLISH of our session back until its time has come; of QoS 0 it is dropped if that is too far away, or too many bytes wait. */
     void leaving(ChannelHandlerContext context, Passage between, ByteBuf packet) {
         if (Packets.qos(packet) == 0 && pacer.isFull()) {
             between.drop(packet, DropCause.RATE);
@@ -55,7 +73,7 @@ final class PacedOutput {
         }
         passage = between;
         int length = packet.readableBytes();
-        pacer.add(context.alloc().buffer(length).writeBytes(packet, packet.readerIndex(), length));
+        pacer.add(context.alloc().buffer(length).writeBytes(packet, packet.readerIndex(), length), System.nanoTime());
         note(packet, 1);
     }
 
@@ -70,21 +88,36 @@ final class PacedOutput {
     void drainTo(ChannelHandlerContext context, ByteBuf out, ByteBuf answers) {
         long now = System.nanoTime();
         Passage between = passage;
-        ByteBuf packet = between == null ? null : pacer.due(now);
-        while (packet != null && between != null) {
+        Held next = between == null ? null : pacer.due(now);
+        while (next != null && between != null) {
+            ByteBuf packet = next.packet();
             int before = out.writerIndex();
             note(packet, -1);
-            between.leaving(packet, out, answers);
+            if (!ages(packet, now - next.sinceNanos()) || !between.expired(packet, answers)) {
+                between.leaving(packet, out, answers);
+            }
             packet.release();
             if (out.writerIndex() > before) { // else it was dropped
                 pacer.left();
             }
-            packet = pacer.due(now);
+            next = pacer.due(now);
         }
         if (!pacer.isEmpty() && !scheduled) {
             scheduled = true;
             context.executor().schedule(() -> resume(context), PACE_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Takes the time from the Message Expiry Interval of a packet. Returns whether nothing is left of it. */
+    private static boolean ages(ByteBuf packet, long waitedNanos) {
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(waitedNanos);
+        int at = seconds == 0 ? -1 : Packets.expiryAt(packet);
+        if (at < 0) {
+            return false;
+        }
+        long left = Math.max(0, packet.getUnsignedInt(at) - seconds);
+        packet.setInt(at, (int) left);
+        return left == 0;
     }
 
     private void resume(ChannelHandlerContext context) {
@@ -105,12 +138,12 @@ final class PacedOutput {
     /** Discards what is held: above QoS 0 our session sends it again. */
     void clear() {
         Passage between = passage;
-        ByteBuf packet = pacer.remove();
-        while (packet != null && between != null) {
-            note(packet, -1);
-            between.withheld(packet);
-            packet.release();
-            packet = pacer.remove();
+        Held next = pacer.remove();
+        while (next != null && between != null) {
+            note(next.packet(), -1);
+            between.withheld(next.packet());
+            next.packet().release();
+            next = pacer.remove();
         }
     }
 }

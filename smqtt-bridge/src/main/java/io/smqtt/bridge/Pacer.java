@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds PUBLISH packets back, so that no more of them leave in a second than allowed, evenly spread. Above QoS 0 the send window limits
- * what is held; of QoS 0 it is what a second lets pass.
+ * Holds PUBLISH packets back, so that no more of them leave in a second than allowed, evenly spread. Those of QoS 0 are at most what a second lets
+ * pass, and have a limit in bytes; of the others the send window of the session has no more than {@link #window}.
  */
 @OnEventLoop
 final class Pacer {
@@ -18,26 +18,48 @@ final class Pacer {
     /** The time for which unused room is kept. */
     private static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Deque<ByteBuf> held = new ArrayDeque<>();
+    private final Deque<Held> held = new ArrayDeque<>();
     private final int perSecond;
+    private final long mostBytes;
     private final long intervalNanos;
+    private long atMostOnceBytes;
     private long nextNanos;
+
+    /**
+     * A packet that is held back.
+     *
+     * @param packet has a reference
+     * @param sinceNanos when it came
+     */
+    record Held(ByteBuf packet, long sinceNanos) {
+
+        private int atMostOnceBytes() {
+            return Packets.qos(packet) == 0 ? packet.readableBytes() : 0;
+        }
+    }
 
     /**
      * Creates a pacer.
      *
      * @param perSecond packets in a second, at least 1
+     * @param mostBytes the maximum number of bytes of QoS 0, without the last packet
      * @param nowNanos the present time
      */
-    Pacer(int perSecond, long nowNanos) {
+    Pacer(int perSecond, long mostBytes, long nowNanos) {
         this.perSecond = perSecond;
+        this.mostBytes = mostBytes;
         this.intervalNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
         this.nextNanos = nowNanos;
     }
 
-    /** Whether one more packet of QoS 0 would wait for more than a second. */
+    /** The maximum number of packets above QoS 0: what a second lets pass. */
+    int window() {
+        return perSecond;
+    }
+
+    /** Whether one more packet of QoS 0 would wait for more than a second, or there are too many bytes of them. */
     boolean isFull() {
-        return held.size() >= perSecond;
+        return held.size() >= perSecond || atMostOnceBytes >= mostBytes;
     }
 
     boolean isEmpty() {
@@ -45,8 +67,10 @@ final class Pacer {
     }
 
     /** Takes a packet with its reference. */
-    void add(ByteBuf packet) {
-        held.add(packet);
+    void add(ByteBuf packet, long nowNanos) {
+        Held last = new Held(packet, nowNanos);
+        held.add(last);
+        atMostOnceBytes += last.atMostOnceBytes();
     }
 
     /**
@@ -55,9 +79,9 @@ final class Pacer {
      * @return null if none may leave
      */
     @Nullable
-    ByteBuf due(long nowNanos) {
+    Held due(long nowNanos) {
         nextNanos = Math.max(nextNanos, nowNanos - LONGEST_BURST_NANOS);
-        return nextNanos - nowNanos <= 0 ? held.poll() : null;
+        return nextNanos - nowNanos <= 0 ? remove() : null;
     }
 
     /** A packet has left. */
@@ -67,7 +91,11 @@ final class Pacer {
 
     /** Gives the next packet, which does not leave, with its reference; null if there is none. */
     @Nullable
-    ByteBuf remove() {
-        return held.poll();
+    Held remove() {
+        Held first = held.poll();
+        if (first != null) {
+            atMostOnceBytes -= first.atMostOnceBytes();
+        }
+        return first;
     }
 }

@@ -21,6 +21,11 @@ final class Packets {
     static final int PINGRESP = 13;
     static final int DISCONNECT_TYPE = 14;
 
+    /** Property identifiers of PUBLISH. */
+    static final int USER_PROPERTY = 0x26;
+
+    private static final int MESSAGE_EXPIRY_INTERVAL = 0x02;
+
     static final byte[] PINGREQ = {(byte) 0xc0, 0};
     static final byte[] DISCONNECT = {(byte) 0xe0, 0};
 
@@ -102,6 +107,40 @@ final class Packets {
     static int reasonOfDisconnect(ByteBuf packet) {
         body(packet);
         return packet.isReadable() ? packet.readUnsignedByte() : 0;
+    }
+
+    /** The index of the Message Expiry Interval in a PUBLISH of MQTT 5.0; -1 if it has none. */
+    static int expiryAt(ByteBuf publish) {
+        ByteBuf in = publish.duplicate();
+        body(in);
+        in.skipBytes(in.readUnsignedShort());
+        in.skipBytes(qos(publish) == 0 ? 0 : 2);
+        int length = readVarInt(in);
+        int end = in.readerIndex() + length;
+        while (in.readerIndex() < end) {
+            int id = in.readUnsignedByte();
+            if (id == MESSAGE_EXPIRY_INTERVAL) {
+                return in.readerIndex();
+            }
+            skipProperty(in, id);
+        }
+        return -1;
+    }
+
+    /** Skips the value of a property of a PUBLISH. */
+    static void skipProperty(ByteBuf in, int id) {
+        switch (id) {
+            case 0x01 -> in.skipBytes(1);
+            case MESSAGE_EXPIRY_INTERVAL -> in.skipBytes(4);
+            case 0x03, 0x08, 0x09 -> in.skipBytes(in.readUnsignedShort());
+            case 0x0b -> readVarInt(in);
+            case 0x23 -> in.skipBytes(2);
+            case USER_PROPERTY -> {
+                in.skipBytes(in.readUnsignedShort());
+                in.skipBytes(in.readUnsignedShort());
+            }
+            default -> throw new IllegalArgumentException("an unknown property in PUBLISH");
+        }
     }
 
     /** Whether a packet answers a PUBLISH: PUBACK or PUBREC. */

@@ -104,6 +104,19 @@ final class Subscriptions {
         }
     }
 
+    /** A SUBACK of our broker for one of the requests of {@link #writeHere}. */
+    void subscribedHere(ByteBuf packet) {
+        int reason = packet.getUnsignedByte(packet.writerIndex() - 1);
+        if (reason >= 0x80) {
+            Packets.body(packet);
+            LOG.warn(
+                    "bridge {}: this broker refuses the subscription to {} with reason {}; nothing goes out by it",
+                    bridge.name(),
+                    topics.get(Packets.LARGEST_ID - packet.readUnsignedShort()).local(),
+                    String.format("0x%02x", reason));
+        }
+    }
+
     private Map<String, Integer> wanted(RemoteLimits limits) {
         Map<String, Integer> all = new LinkedHashMap<>();
         for (BridgeTopic topic : topics) {

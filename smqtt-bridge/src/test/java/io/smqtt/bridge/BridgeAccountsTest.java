@@ -145,7 +145,7 @@ class BridgeAccountsTest {
     void aMessageThatIsHeldBackCountsWhenItLeaves(int qos) {
         try (RemoteStub stub = new RemoteStub();
                 DialledBroker local = DialledBroker.with(BridgedBroker.bridge(stub.address(), "out/# out 2")
-                        .maxRate(3)
+                        .maxRate(4)
                         .hopLimit(0)
                         .build());
                 RawClient here = local.client("here")) {

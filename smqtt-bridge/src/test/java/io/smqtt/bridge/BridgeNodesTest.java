@@ -9,6 +9,7 @@ import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeConfigBuilder;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.BridgeStatus.State;
 import io.smqtt.spi.Bridges.Operation;
 import io.smqtt.spi.Election;
@@ -127,6 +128,45 @@ class BridgeNodesTest {
                 assertThat(one.status().sent()).isEqualTo(1);
                 assertThat(two.status().sent()).isEqualTo(1);
             }
+        }
+    }
+
+    /** A node that goes away says nothing about the others. */
+    @Test
+    void eachNodeHasAStateOfItsOwn() {
+        try (RemoteStub remote = new RemoteStub()) {
+            BridgeConfig bridge = to(remote.port(), "out/# out 1")
+                    .nodes(BridgeConfig.Nodes.EACH)
+                    .notifications(BridgeConfig.Notifications.BOTH)
+                    .build();
+            String state = "$SYS/broker/connection/" + DialledBroker.ID + "-n1/state";
+            try (DialledBroker node = node("n1", bridge);
+                    RawClient here = node.client("here")) {
+                RawClient connection = RawClient.over(remote.acceptSocket(), ProtocolVersion.MQTT_5);
+                byte[] connect = connection.expect(MqttMessageType.CONNECT).bytes();
+                assertThat(new String(connect, StandardCharsets.UTF_8)).contains(state);
+                RemoteStub.connAck(connection, 0, PropertyBytes.none());
+                assertThat(RemoteStub.nextPublish(connection).topic()).isEqualTo(state);
+                awaitState(node, State.CONNECTED);
+                here.subscribe(state, 0);
+                assertThat(here.expect(MqttMessageType.PUBLISH).topic()).isEqualTo(state);
+                connection.close();
+            }
+        }
+    }
+
+    /** Such a filter is not opened before the first connection in a cluster. */
+    @Test
+    void aSubscriptionThatThisBrokerRefusesIsLogged() {
+        String deep = "x/".repeat(200) + '#';
+        try (LoggedLines log = new LoggedLines();
+                RemoteStub remote = new RemoteStub();
+                DialledBroker node =
+                        node("n1", to(remote.port(), deep + " out 1").build())) {
+            nodes.fails("n2");
+            remote.accept(PropertyBytes.none());
+            awaitState(node, State.CONNECTED);
+            log.awaitLine("this broker refuses the subscription to " + deep + " with reason 0x8f");
         }
     }
 

@@ -289,4 +289,29 @@ class BridgeOptionsTest {
             await().until(() -> broker.status().dropped() > 0);
         }
     }
+
+    /** There they have its limits, their expiry and the store. */
+    @Test
+    void whatTheRateHoldsBackWaitsInTheQueue() {
+        try (BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "a out 1")
+                                        .maxRate(2)
+                                        .hopLimit(0))
+                        .start();
+                RawClient client = broker.client("client")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            broker.awaitConnected("cloud");
+            for (int i = 0; i < 20; i++) {
+                client.publish("a", "m" + i, 1);
+            }
+            await().until(() -> broker.waiting("cloud") == 18);
+            for (int i = 0; i < 4; i++) {
+                ReceivedPacket message = RemoteStub.nextPublish(bridge);
+                assertThat(message.text()).isEqualTo("m" + i);
+                bridge.pubAck(message);
+            }
+            await().until(() -> broker.waiting("cloud") == 14);
+        }
+    }
 }

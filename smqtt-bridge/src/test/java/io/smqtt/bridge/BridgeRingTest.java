@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages do not go in circles. */
 @Timeout(60)
@@ -137,6 +139,44 @@ class BridgeRingTest {
             client.expectPublish("a/b", "out x,y");
             client.expectNothing();
         }
+    }
+
+    /** With one more broker it would be longer than a string can be, and the other broker could not read the packet. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 65_530})
+    void aPathThatNoBrokerHasWrittenGoesNoFurther(int length) {
+        try (RemoteStub remote = new RemoteStub();
+                BridgedBroker broker = BridgedBroker.with("next", BridgedBroker.bridge(remote.address(), "a/# out 1"))
+                        .start();
+                RawClient client = broker.client("client")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            broker.awaitConnected("next");
+            client.publish(withHops("first", "x".repeat(length)).qos(1));
+            client.publish("a/b", "second", 1);
+
+            ReceivedPacket passed = RemoteStub.nextPublish(bridge);
+            if (length == 1) {
+                assertThat(hops(passed)).contains("=x,");
+                passed = RemoteStub.nextPublish(bridge);
+            }
+            assertThat(passed.text()).isEqualTo("second");
+        }
+    }
+
+    /** It is written into each message. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "x,y", "a b"})
+    void anIdentifierThatNoBrokerHasIsIgnored(String id) {
+        assertThat(identified(id).next(null)).isEmpty();
+        assertThat(identified("x".repeat(HopCheck.LONGEST_ID + 1)).next(null)).isEmpty();
+        assertThat(identified("x".repeat(HopCheck.LONGEST_ID)).next(null))
+                .hasSizeLessThanOrEqualTo(HopCheck.growth(true));
+    }
+
+    private static HopCheck identified(String id) {
+        HopCheck check = new HopCheck("own", 8, false);
+        check.remote(id);
+        return check;
     }
 
     private static PublishBytes withHops(String text, String path) {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bridge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeStatus;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two addresses, each with a session of its own: packet identifiers of QoS 2 mean something else at each of them. */
+@Timeout(60)
+class BridgeAddressesTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int ID = 7;
+
+    private final RemoteStub one = new RemoteStub();
+    private final RemoteStub two = new RemoteStub();
+
+    @AfterEach
+    void close() {
+        one.close();
+        two.close();
+    }
+
+    private DialledBroker start(String topic) {
+        return start(topic, 0);
+    }
+
+    private DialledBroker start(String topic, int hopLimit) {
+        BridgeConfig config = BridgedBroker.bridge(one.address(), topic)
+                .addresses(List.of(one.address(), two.address()))
+                .hopLimit(hopLimit)
+                .build();
+        return DialledBroker.with(config);
+    }
+
+    private static void take(RawClient bridge, ReceivedPacket message) {
+        bridge.acknowledge(0x50, message.packetId());
+        assertThat(bridge.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(message.packetId());
+        bridge.acknowledge(0x70, message.packetId());
+    }
+
+    /** Else the session there would take a later message with the identifier for a repetition. */
+    @Test
+    void anIdentifierWhoseExchangeHasEndedAtAnotherAddressIsReleased() {
+        try (DialledBroker broker = start("a/# out 2");
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = one.accept(false, false);
+            client.publish("a/b", "first", 2);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            bridge.close(); // it has the message, and its PUBREC is lost
+
+            bridge = two.accept(false, false);
+            ReceivedPacket again = RemoteStub.nextPublish(bridge);
+            assertThat(again.packetId()).isEqualTo(first.packetId());
+            take(bridge, again);
+            client.publish("a/b", "second", 2);
+            ReceivedPacket second = RemoteStub.nextPublish(bridge);
+            bridge.close();
+
+            bridge = one.accept(false, true);
+            assertThat(bridge.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(first.packetId());
+            bridge.acknowledge(0x70, first.packetId());
+            ReceivedPacket there = RemoteStub.nextPublish(bridge);
+            assertThat(there.text()).isEqualTo("second");
+            assertThat(there.packetId()).isEqualTo(second.packetId());
+            take(bridge, there);
+            client.publish("a/b", "third", 2);
+            take(bridge, RemoteStub.nextPublish(bridge));
+            await().atMost(PATIENCE).until(() -> broker.status().queued() == 0);
+            assertThat(broker.status().sent()).isEqualTo(3);
+        }
+    }
+
+    /** [MQTT-2.2.1-3]: until the PUBREL is answered. The identifiers of requests are those that were used last. */
+    @Test
+    void anIdentifierThatIsReleasedIsNotThatOfASubscription() {
+        try (DialledBroker broker = start("a/# out 2", 8);
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = one.accept(false, false);
+            client.publish("a/b", "first", 2);
+            RemoteStub.nextPublish(bridge);
+            bridge.close();
+
+            bridge = two.accept(false, false);
+            int id = RemoteStub.nextPublish(bridge).packetId();
+            bridge.acknowledge(0x50, id);
+            ReceivedPacket next = bridge.receive();
+            while (next != null && next.type() != MqttMessageType.PUBREL) {
+                next = bridge.receive();
+            }
+            bridge.acknowledge(0x70, id);
+            bridge.close();
+
+            bridge = one.accept(false, true);
+            assertThat(bridge.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(id);
+            assertThat(bridge.expect(MqttMessageType.SUBSCRIBE).packetId()).isNotEqualTo(id);
+        }
+    }
+
+    /** It is repeated there, as the same one. */
+    @Test
+    void anIdentifierThatItsMessageStillHasIsKept() {
+        try (DialledBroker broker = start("a/# out 2");
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = one.accept(false, false);
+            client.publish("a/b", "first", 2);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            bridge.close();
+            RemoteStub.nextPublish(two.accept(false, false));
+            two.close();
+
+            bridge = one.accept(false, true);
+            ReceivedPacket again = bridge.expect(MqttMessageType.PUBLISH);
+            assertThat(again.packetId()).isEqualTo(first.packetId());
+            assertThat(again.dup()).isTrue();
+            take(bridge, again);
+            await().atMost(PATIENCE).until(() -> broker.status().queued() == 0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anIdentifierThatComesFromAnotherAddressIsARepetitionOnlyIfItIsMarkedAsOne(boolean repeated) {
+        try (DialledBroker broker = start("a/# in 2");
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = one.accept(false, false);
+            bridge.expect(MqttMessageType.SUBSCRIBE);
+            bridge.send(PublishBytes.to("a/b").payload("first").qos(2, ID));
+            bridge.expect(MqttMessageType.PUBREC);
+            client.expectPublish("a/b", "first");
+            bridge.close(); // without a PUBREL
+
+            bridge = two.accept(false, true);
+            bridge.expect(MqttMessageType.SUBSCRIBE);
+            PublishBytes second = PublishBytes.to("a/b").payload("second").qos(2, ID);
+            bridge.send(repeated ? second.dup() : second);
+            bridge.expect(MqttMessageType.PUBREC);
+            bridge.send(PublishBytes.to("a/b").payload("second").qos(2, ID).dup()); // over the same connection
+            bridge.expect(MqttMessageType.PUBREC);
+            bridge.acknowledge(0x62, ID);
+            bridge.expect(MqttMessageType.PUBCOMP);
+            bridge.send(PublishBytes.to("a/b").payload("third").qos(2, ID));
+            bridge.expect(MqttMessageType.PUBREC);
+            if (!repeated) {
+                client.expectPublish("a/b", "second");
+            }
+            client.expectPublish("a/b", "third");
+            assertThat(broker.status().state()).isEqualTo(BridgeStatus.State.CONNECTED);
+        }
+    }
+}
