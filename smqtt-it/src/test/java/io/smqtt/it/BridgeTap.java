@@ -33,6 +33,7 @@ final class BridgeTap implements AutoCloseable {
     private static final int PUBREC = 5;
     private static final int PUBCOMP = 7;
     private static final int DISCONNECT = 14;
+    private static final int QUOTA_EXCEEDED = 0x97;
 
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final int target;
@@ -96,12 +97,8 @@ final class BridgeTap implements AutoCloseable {
         return new TreeMap<>(reasons);
     }
 
-    /** Whether the messages of a topic were sent in their order: {@link SendOrder}. */
-    boolean isOrderly(String topic) {
-        return order(topic).isKept();
-    }
-
-    private SendOrder order(String topic) {
+    /** The order in which the messages of a topic were sent. */
+    SendOrder order(String topic) {
         return orders.computeIfAbsent(topic, key -> new SendOrder());
     }
 
@@ -208,7 +205,7 @@ final class BridgeTap implements AutoCloseable {
         if (type == PUBLISH) {
             published(connection, header, body, own);
         } else {
-            answered(type, body, other);
+            answered(connection, type, body, other);
         }
     }
 
@@ -232,7 +229,7 @@ final class BridgeTap implements AutoCloseable {
         if (qos == 2 && !first && !repeated) {
             begunAgain.incrementAndGet();
         }
-        order(topic).sent(connection, number);
+        order(topic).sent(connection, number, packetId);
         Sent before = qos == 2 ? own.unreleased.get(packetId) : null;
         boolean other = before != null && !before.isOf(topic, number);
         Sent sent = new Sent(topic, number, other);
@@ -244,7 +241,7 @@ final class BridgeTap implements AutoCloseable {
         }
     }
 
-    private void answered(int type, ByteBuffer body, Direction other) {
+    private void answered(int connection, int type, ByteBuffer body, Direction other) {
         if (type == CONNACK) {
             boolean present = body.get() != 0;
             if (body.get() == 0) {
@@ -256,19 +253,25 @@ final class BridgeTap implements AutoCloseable {
                 }
             }
         } else if (type == PUBACK || type == PUBREC) {
-            Sent sent = other.last.get((int) body.getShort());
+            int packetId = body.getShort();
+            Sent sent = other.last.get(packetId);
             int reason = body.hasRemaining() ? body.get() & 0xff : 0;
             if (reason >= 0x80) {
                 note(type == PUBACK ? "PUBACK" : "PUBREC", reason);
             }
             if (sent != null && reason >= 0x80) { // the exchange has ended, so the message may be begun once more
                 begun.getOrDefault(sent.topic, new HashSet<>()).remove(sent.number);
+                if (reason == QUOTA_EXCEEDED) {
+                    order(sent.topic).refused(connection, sent.number, packetId);
+                } else {
+                    order(sent.topic).acknowledged(sent.number, packetId); // it is not sent again
+                }
             }
             if (sent != null && !sent.takenForAnother && reason < 0x80) {
                 acknowledged
                         .computeIfAbsent(sent.topic, key -> ConcurrentHashMap.newKeySet())
                         .add(sent.number);
-                order(sent.topic).acknowledged(sent.number);
+                order(sent.topic).acknowledged(sent.number, packetId);
             }
         } else if (type == PUBCOMP) {
             other.unreleased.remove((int) body.getShort());

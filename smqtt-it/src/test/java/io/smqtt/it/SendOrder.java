@@ -9,27 +9,48 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The order in which the messages of one topic, which are numbers, were sent over successive connections. It is kept if before each message all
- * earlier ones were sent over the same connection, or had been acknowledged. Then a receiver gets the first copies of all messages in order,
- * whatever was lost with a connection. Numbers that were never sent do not count. Safe for use by several threads.
+ * The order in which the messages of one topic, which are numbers, were sent over successive connections. It is kept if over each connection each message
+ * was sent once, in the order in which they were sent first, and behind all earlier numbers, of which none was left out but those that had been
+ * acknowledged. Then a receiver gets the first copies of all numbers in order, whatever was lost with a connection. A number with another packet identifier
+ * is another message: its publisher has sent it once more. Numbers that were never sent do not count.
+ *
+ * <p>A message that the receiver has refused for the time being may be sent again over the same connection, behind those that were in flight. From then on
+ * until it is acknowledged no new one may be sent. Safe for use by several threads.
  */
 final class SendOrder {
 
-    private static final int ACKNOWLEDGED = 0;
-
     private final List<Step> steps = new ArrayList<>();
 
-    /**
-     * A message that was sent or acknowledged.
-     *
-     * @param connection {@link #ACKNOWLEDGED}, or the number of the connection over which it was sent
-     */
-    private record Step(int connection, int number) {}
+    /** What happened to a message. */
+    private enum What {
+        SENT,
+        REFUSED,
+        ACKNOWLEDGED
+    }
 
-    /** The messages of one connection, and how many of all messages, in order, were sent over it or acknowledged. */
+    private record Message(int number, int packetId) {}
+
+    /**
+     * A message that was sent, refused for the time being, or acknowledged.
+     *
+     * @param connection the number of the connection; 0 for an acknowledgement
+     */
+    private record Step(What what, int connection, Message message) {}
+
+    /** The messages of one connection. */
     private static final class Sent {
         private final Set<Integer> numbers = new HashSet<>();
-        private int complete;
+
+        /** Refused messages without an acknowledgement, and whether each was sent again since its first refusal. */
+        private final Map<Message, Boolean> refused = new HashMap<>();
+
+        private int latest = -1; // the place of a message among all
+        private int complete; // how many of all numbers, in order, were sent or acknowledged
+
+        /** Whether a message may be sent now, apart from numbers that were left out. */
+        private boolean mayFollow(Message message, int place) {
+            return refused.containsKey(message) || place > latest && !refused.containsValue(true);
+        }
     }
 
     /**
@@ -37,37 +58,68 @@ final class SendOrder {
      *
      * @param connection the number of its connection, from 1
      */
-    synchronized void sent(int connection, int number) {
-        steps.add(new Step(connection, number));
+    synchronized void sent(int connection, int number, int packetId) {
+        steps.add(new Step(What.SENT, connection, new Message(number, packetId)));
     }
 
-    /** Notes that the receiver has a message. */
-    synchronized void acknowledged(int number) {
-        steps.add(new Step(ACKNOWLEDGED, number));
+    /**
+     * Notes that the receiver has refused a message for the time being.
+     *
+     * @param connection the number of the connection, from 1
+     */
+    synchronized void refused(int connection, int number, int packetId) {
+        steps.add(new Step(What.REFUSED, connection, new Message(number, packetId)));
+    }
+
+    /** Notes that the receiver has a message, or does not want it. */
+    synchronized void acknowledged(int number, int packetId) {
+        steps.add(new Step(What.ACKNOWLEDGED, 0, new Message(number, packetId)));
     }
 
     /** Whether the order was kept until now. */
-    synchronized boolean isKept() {
+    boolean isKept() {
+        return isKept(true);
+    }
+
+    /** Whether the order was kept so far that a receiver that refuses nothing got the first copies in order, whatever came once more behind them. */
+    boolean isKeptForFirstCopies() {
+        return isKept(false);
+    }
+
+    private synchronized boolean isKept(boolean strict) {
         int[] all = steps.stream()
-                .filter(step -> step.connection != ACKNOWLEDGED)
-                .mapToInt(Step::number)
+                .filter(step -> step.what == What.SENT)
+                .mapToInt(step -> step.message.number)
                 .sorted()
                 .distinct()
                 .toArray();
+        Map<Message, Integer> places = new HashMap<>();
         Set<Integer> acknowledged = new HashSet<>();
         Map<Integer, Sent> connections = new HashMap<>();
         for (Step step : steps) {
-            if (step.connection == ACKNOWLEDGED) {
-                acknowledged.add(step.number);
+            Message message = step.message;
+            if (step.what == What.ACKNOWLEDGED) {
+                acknowledged.add(message.number);
+                connections.values().forEach(each -> each.refused.remove(message));
                 continue;
             }
             Sent sent = connections.computeIfAbsent(step.connection, key -> new Sent());
-            sent.numbers.add(step.number);
+            if (step.what == What.REFUSED) {
+                sent.refused.putIfAbsent(message, false);
+                continue;
+            }
+            int place = places.computeIfAbsent(message, key -> places.size());
+            if (strict && !sent.mayFollow(message, place)) {
+                return false;
+            }
+            sent.refused.computeIfPresent(message, (key, before) -> true);
+            sent.latest = Math.max(sent.latest, place);
+            sent.numbers.add(message.number);
             while (sent.complete < all.length
                     && (sent.numbers.contains(all[sent.complete]) || acknowledged.contains(all[sent.complete]))) {
                 sent.complete++;
             }
-            if (sent.complete < all.length && all[sent.complete] < step.number) {
+            if (sent.complete < all.length && all[sent.complete] < message.number) {
                 return false;
             }
         }
