@@ -59,6 +59,31 @@ class MigrateCommandTest {
     }
 
     @Test
+    void rulesOfEmqxPassTheCheck() throws IOException {
+        Files.writeString(directory.resolve("emqx.conf"), """
+                connectors.http.web { url = "https://example.com" }
+                actions.http.hook { connector = web, parameters { path = "/${.clientid}", body = "{\\"t\\": ${.t}}" } }
+                connectors.influxdb.i { server = "127.0.0.1:8086", parameters { influxdb_type = influxdb_api_v1, database = d } }
+                actions.influxdb.i { connector = i, parameters { write_syntax = "m,c=${clientid} t=${t}" } }
+                rule_engine.rules.hot {
+                  sql = "SELECT payload.t AS t, clientid FROM \\"sensors/#\\" WHERE payload.t > 40"
+                  actions = ["http:hook", "influxdb:i", { function = console }
+                    { function = republish, args { topic = "a/${.clientid}", payload = "${t} ${username}" } }
+                    { function = republish, args { topic = "b/${.clientid}" } }]
+                }
+                """);
+
+        assertThat(run("config", "migrate", "--from", "emqx", "emqx.conf", "-o", "new.yaml"))
+                .as(text(err))
+                .isEqualTo(ExitCode.OK);
+        assertThat(text(err)).contains("the statement does not select username, which payload has");
+        assertThat(run("config", "check", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
+        assertThat(directory.resolve("new.yaml"))
+                .content()
+                .contains("type: influxdb", "type: console", "topic: \"b/${clientid}\"");
+    }
+
+    @Test
     void startTakesUsersOverIntoTheDataDirectory() {
         assertThat(run("start", "--migrate", SAMPLES.resolve("smqtt.yaml").toString(), "--data", "d"))
                 .isEqualTo(ExitCode.OK);

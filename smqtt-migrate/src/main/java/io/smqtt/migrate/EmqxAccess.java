@@ -207,29 +207,13 @@ final class EmqxAccess {
         draft.set(
                 key(setting, "url"),
                 (postgres ? "jdbc:postgresql://" : "jdbc:mariadb://") + address + "/"
-                        + keys.text(block + ".database", "") + tls(block, postgres),
+                        + keys.text(block + ".database", "") + paths.databaseTls(keys, block, postgres),
                 setting);
         draft.note(
                 setting,
                 Outcome.DIFFERENT,
                 key(setting, "type") + ": an extension, lib/ext/sql"
                         + (postgres ? "" : "; put the driver of MariaDB beside it"));
-    }
-
-    /** The properties of a driver: the certificate of the server is checked if EMQX does so. */
-    private String tls(String block, boolean postgres) {
-        if (!keys.text(block + ".ssl.enable", "false").equals("true")) {
-            return "";
-        }
-        OldSetting authority = keys.get(block + ".ssl.cacertfile");
-        boolean checks = keys.text(block + ".ssl.verify", "verify_none").equals("verify_peer");
-        String mode = postgres
-                ? (checks ? "?sslmode=verify-full" : "?sslmode=require")
-                : checks ? "?sslMode=verify-full" : "?sslMode=trust";
-        if (authority == null || !checks || EmqxPaths.isPem(authority)) {
-            return mode;
-        }
-        return mode + (postgres ? "&sslrootcert=" : "&serverSslCert=") + paths.of(authority);
     }
 
     /** How passwords are stored; each parameter belongs to some algorithms only. */

@@ -50,13 +50,13 @@ final class EmqxBridges {
         keys.blocks("bridges.mqtt").forEach(this::bridge);
         keys.blocks("connectors.mqtt").forEach(block -> forwards.put(block, new ArrayList<>()));
         keys.blocks("rule_engine.rules").forEach(this::rule);
-        for (String kind : List.of("actions.mqtt", "sources.mqtt", "rule_engine.rules")) {
+        for (String kind : List.of("actions.mqtt", "sources.mqtt")) {
             keys.blocks(kind).stream()
                     .filter(block -> !used.contains(block))
                     .forEach(block -> reasons.put(
                             block,
                             "only rules SELECT * FROM topics, whose messages are forwarded unchanged, become "
-                                    + "topics of a bridge; copy others to rules.<name>, the SQL is the same"));
+                                    + "topics of a bridge"));
         }
         forwards.forEach((block, list) -> {
             String reason = reason(block, list);
@@ -64,6 +64,11 @@ final class EmqxBridges {
                 reasons.put(block, reason);
             }
         });
+    }
+
+    /** Whether a rule is written as topics of a bridge. */
+    boolean uses(String block) {
+        return used.contains(block);
     }
 
     /** Why the block of a key is left out; null if it is not, or is none of these. */

@@ -16,10 +16,16 @@ import org.jspecify.annotations.Nullable;
 /** The keys of emqx.conf, by name and by block: a listener, an entry of a list, a connector. */
 final class EmqxKeys {
 
+    /** Types of connectors whose actions become those of rules. */
+    static final List<String> SINKS =
+            List.of("http", "influxdb", "pgsql", "timescale", "matrix", "mysql", "kafka_producer", "rabbitmq", "redis");
+
     private static final Pattern BLOCK = Pattern.compile("(listeners\\.(?:tcp|ssl|ws|wss)\\.[^.]+"
             + "|authentication(?:\\[[0-9]+])?|authorization\\.sources\\[[0-9]+]"
             + "|rewrite\\[[0-9]+]|auto_subscribe\\.topics\\[[0-9]+]"
-            + "|(?:bridges|connectors|actions|sources)\\.mqtt\\.[^.]+|rule_engine\\.rules\\.[^.]+)\\.(.+)");
+            + "|(?:bridges|connectors|actions|sources)\\.mqtt\\.[^.]+|(?:connectors|actions)\\.(?:"
+            + String.join("|", SINKS)
+            + ")\\.[^.]+|rule_engine\\.rules\\.[^.]+)\\.(.+)");
 
     private final Map<String, OldSetting> all = new LinkedHashMap<>();
     private final Map<String, Set<String>> blocks = new LinkedHashMap<>();

@@ -28,6 +28,7 @@ final class EmqxMapper {
     private final EmqxAccess access;
     private final EmqxAcl acl;
     private final EmqxBridges bridges;
+    private final EmqxActions actions;
     private final Map<String, EmqxBlockNote> blocks = new LinkedHashMap<>();
 
     private EmqxMapper(OldFile file, HoconFile.Content content) {
@@ -39,6 +40,7 @@ final class EmqxMapper {
         access = new EmqxAccess(draft, keys, paths);
         acl = new EmqxAcl(draft);
         bridges = new EmqxBridges(draft, keys, paths);
+        actions = new EmqxActions(draft, keys, paths, bridges);
     }
 
     static Draft map(OldFile file) {
@@ -65,6 +67,7 @@ final class EmqxMapper {
         listeners.complete();
         access.complete(acl);
         bridges.complete();
+        actions.complete();
         rewrites();
         autoSubscriptions();
         flapping();
@@ -164,7 +167,10 @@ final class EmqxMapper {
         if (block.startsWith("listeners.")) {
             return "listeners.<type>.<name>." + rest;
         }
-        if (block.contains(".mqtt.") || block.startsWith("rule_engine.")) {
+        if (block.contains(".mqtt.")
+                || block.startsWith("rule_engine.")
+                || block.startsWith("connectors.")
+                || block.startsWith("actions.")) {
             return block.substring(0, block.lastIndexOf('.')) + ".<name>." + rest;
         }
         if (block.startsWith("rewrite")) {

@@ -32,4 +32,20 @@ final class EmqxPaths {
     static boolean isPem(OldSetting setting) {
         return setting.value().contains("-----BEGIN");
     }
+
+    /** The properties of a driver of databases: the certificate of the server is checked if EMQX does so. */
+    String databaseTls(EmqxKeys keys, String block, boolean postgres) {
+        if (!keys.text(block + ".ssl.enable", "false").equals("true")) {
+            return "";
+        }
+        OldSetting authority = keys.get(block + ".ssl.cacertfile");
+        boolean checks = keys.text(block + ".ssl.verify", "verify_none").equals("verify_peer");
+        String mode = postgres
+                ? (checks ? "?sslmode=verify-full" : "?sslmode=require")
+                : checks ? "?sslMode=verify-full" : "?sslMode=trust";
+        if (authority == null || !checks || isPem(authority)) {
+            return mode;
+        }
+        return mode + (postgres ? "&sslrootcert=" : "&serverSslCert=") + of(authority);
+    }
 }

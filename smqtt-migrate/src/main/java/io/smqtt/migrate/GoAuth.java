@@ -32,118 +32,138 @@ final class GoAuth {
     private static final String SALT_ENCODING = "access.backends.<name>.hash.salt-encoding";
     private static final String LOG = "the log goes to standard error: logging.level";
 
-    static final RuleTable<GoAuth> RULES = new RuleTable<>(List.<Rule<GoAuth>>of(
-            same("auth_opt_backends", "access.chain", taken()),
-            same("auth_opt_*_register", "access.backends.<name>.checks", taken()),
-            differs(
-                    "auth_opt_check_prefix",
-                    "access.backends.<name>.user-prefix",
-                    "user names without one of the prefixes are unknown; there all backends are asked about them",
-                    taken()),
-            same("auth_opt_prefixes", "access.backends.<name>.user-prefix", taken()),
-            same("auth_opt_disable_superuser", "access.backends.<name>.superuser-uri", taken()),
-            same("auth_opt_cache", "access.backends.<name>.cache-ttl", taken()),
-            same("auth_opt_auth_cache_seconds", "access.backends.<name>.cache-ttl", taken()),
-            differs(
-                    "auth_opt_acl_cache_seconds",
-                    "access.backends.<name>.cache-ttl",
-                    "one time for users and topics, the shorter one",
-                    taken()),
-            none("auth_opt_auth_jitter_seconds", "10 % for answers, 20 % for refusals"),
-            none("auth_opt_acl_jitter_seconds", "10 % for answers, 20 % for refusals"),
-            none("auth_opt_cache_*", "answers are kept in the memory of the broker, and a use does not prolong them"),
-            same("auth_opt_hasher_salt_encoding", SALT_ENCODING, taken()),
-            none("auth_opt_hasher*", "a stored hash says its kind and parameters itself; the broker makes none"),
-            none("auth_opt_retry_*", "a request that fails is not repeated; access.backends.<name>.on-failure"),
-            none("auth_opt_exhaust_backend_first", "for each check all backends are asked in order"),
-            unguarded("auth_opt_use_clientid_as_username", "clients are known by the user name that they send"),
-            none("auth_opt_log_*", LOG),
-            differs("auth_opt_files_password_path", "access.password-file", HASHES, taken()),
-            differs("auth_opt_password_path", "access.password-file", HASHES, taken()),
-            differs(
-                    "auth_opt_files_acl_path",
-                    "access.acl-file",
-                    "the same file; a denying rule always wins",
-                    GoAuth::aclFile),
-            differs(
-                    "auth_opt_acl_path",
-                    "access.acl-file",
-                    "the same file; a denying rule always wins",
-                    GoAuth::aclFile),
-            same("auth_opt_http_host", "access.backends.<name>.url", taken()),
-            same("auth_opt_http_port", "access.backends.<name>.url", taken()),
-            same("auth_opt_http_with_tls", "access.backends.<name>.url", taken()),
-            same("auth_opt_http_getuser_uri", "access.backends.<name>.getuser-uri", uri("getuser-uri")),
-            same("auth_opt_http_superuser_uri", "access.backends.<name>.superuser-uri", GoAuth::superuser),
-            differs(
-                    "auth_opt_http_aclcheck_uri",
-                    "access.backends.<name>.aclcheck-uri",
-                    "asked when a client publishes or subscribes, not for each delivery (acc 1)",
-                    uri("aclcheck-uri")),
-            same("auth_opt_http_params_mode", "access.backends.<name>.params-mode", GoAuth::mode),
-            same("auth_opt_http_response_mode", "access.backends.<name>.response-mode", GoAuth::mode),
-            same("auth_opt_http_timeout", "access.backends.<name>.timeout", GoAuth::timeout),
-            new Rule<>(
-                    "auth_opt_http_verify_peer",
-                    Outcome.SAME,
-                    "access.backends.<name>.ca",
-                    "certificates of servers are always checked",
-                    GoAuth::verify),
-            new Rule<>("auth_opt_http_method", Outcome.SAME, "", "requests are always POST", GoAuth::method),
-            none("auth_opt_http_*", "not configurable"),
-            same("auth_opt_jwt_mode", "access.backends.<name>.type", taken()),
-            new Rule<>(
-                    "auth_opt_jwt_secret",
-                    Outcome.SAME,
-                    "access.backends.<name>.secret-file",
-                    "written to a file for its owner only; at least 32 bytes",
-                    GoAuth::secret),
-            differs(
-                    "auth_opt_jwt_userfield",
-                    "access.backends.<name>.from",
-                    "rules for users apply to the user name of CONNECT; give the token an acl claim",
-                    taken()),
-            none(
-                    "auth_opt_jwt_*",
-                    "tokens with a secret only: the token is the user name, and its acl claim has the rules"),
-            same("auth_opt_pg_host", "access.backends.<name>.url", taken()),
-            same("auth_opt_pg_port", "access.backends.<name>.url", taken()),
-            same("auth_opt_pg_dbname", "access.backends.<name>.url", taken()),
-            same("auth_opt_pg_sslmode", "access.backends.<name>.url", taken()),
-            same("auth_opt_pg_sslrootcert", "access.backends.<name>.url", taken()),
-            same("auth_opt_pg_user", "access.backends.<name>.username", taken()),
-            fileRule("auth_opt_pg_password"),
-            same("auth_opt_pg_userquery", "access.backends.<name>.userquery", taken()),
-            same("auth_opt_pg_superquery", "access.backends.<name>.superquery", taken()),
-            same("auth_opt_pg_aclquery", "access.backends.<name>.aclquery", taken()),
-            same("auth_opt_pg_hasher_salt_encoding", SALT_ENCODING, taken()),
-            none("auth_opt_pg_*", "not configurable, or a property of the driver in url"),
-            same("auth_opt_mysql_host", "access.backends.<name>.url", taken()),
-            same("auth_opt_mysql_port", "access.backends.<name>.url", taken()),
-            same("auth_opt_mysql_dbname", "access.backends.<name>.url", taken()),
-            same("auth_opt_mysql_user", "access.backends.<name>.username", taken()),
-            fileRule("auth_opt_mysql_password"),
-            same("auth_opt_mysql_userquery", "access.backends.<name>.userquery", taken()),
-            same("auth_opt_mysql_superquery", "access.backends.<name>.superquery", taken()),
-            same("auth_opt_mysql_aclquery", "access.backends.<name>.aclquery", taken()),
-            same("auth_opt_mysql_hasher_salt_encoding", SALT_ENCODING, taken()),
-            none("auth_opt_mysql_*", "not configurable, or a property of the driver in url"),
-            none("auth_opt_sqlite_*", NO_BACKEND),
-            same("auth_opt_redis_host", "access.backends.<name>.url", taken()),
-            same("auth_opt_redis_port", "access.backends.<name>.url", taken()),
-            same("auth_opt_redis_mode", "access.backends.<name>.mode", taken()),
-            same("auth_opt_redis_cluster_addresses", "access.backends.<name>.url", taken()),
-            same("auth_opt_redis_db", "access.backends.<name>.database", taken()),
-            fileRule("auth_opt_redis_password"),
-            same("auth_opt_redis_disable_superuser", "access.backends.<name>.superusers", taken()),
-            same("auth_opt_redis_hasher_salt_encoding", SALT_ENCODING, taken()),
-            none("auth_opt_redis_*", "not configurable"),
-            none("auth_opt_mongo_*", NO_BACKEND),
-            none("auth_opt_ldap_*", NO_BACKEND),
-            none("auth_opt_grpc_*", NO_BACKEND),
-            none("auth_opt_js_*", NO_BACKEND),
-            none("auth_opt_plugin_*", NO_BACKEND),
-            none("auth_opt_*", "it is not a known option of mosquitto-go-auth")));
+    static final RuleTable<GoAuth> RULES = new RuleTable<>(Stream.of(
+                    List.<Rule<GoAuth>>of(
+                            same("auth_opt_backends", "access.chain", taken()),
+                            same("auth_opt_*_register", "access.backends.<name>.checks", taken()),
+                            differs(
+                                    "auth_opt_check_prefix",
+                                    "access.backends.<name>.user-prefix",
+                                    "user names without one of the prefixes are unknown; there all backends are asked about them",
+                                    taken()),
+                            same("auth_opt_prefixes", "access.backends.<name>.user-prefix", taken()),
+                            same("auth_opt_disable_superuser", "access.backends.<name>.superuser-uri", taken()),
+                            same("auth_opt_cache", "access.backends.<name>.cache-ttl", taken()),
+                            same("auth_opt_auth_cache_seconds", "access.backends.<name>.cache-ttl", taken()),
+                            differs(
+                                    "auth_opt_acl_cache_seconds",
+                                    "access.backends.<name>.cache-ttl",
+                                    "one time for users and topics, the shorter one",
+                                    taken()),
+                            none("auth_opt_auth_jitter_seconds", "10 % for answers, 20 % for refusals"),
+                            none("auth_opt_acl_jitter_seconds", "10 % for answers, 20 % for refusals"),
+                            none(
+                                    "auth_opt_cache_*",
+                                    "answers are kept in the memory of the broker, and a use does not prolong them"),
+                            same("auth_opt_hasher_salt_encoding", SALT_ENCODING, taken()),
+                            none(
+                                    "auth_opt_hasher*",
+                                    "a stored hash says its kind and parameters itself; the broker makes none"),
+                            none(
+                                    "auth_opt_retry_*",
+                                    "a request that fails is not repeated; access.backends.<name>.on-failure"),
+                            none("auth_opt_exhaust_backend_first", "for each check all backends are asked in order"),
+                            unguarded(
+                                    "auth_opt_use_clientid_as_username",
+                                    "clients are known by the user name that they send"),
+                            none("auth_opt_log_*", LOG),
+                            differs("auth_opt_files_password_path", "access.password-file", HASHES, taken()),
+                            differs("auth_opt_password_path", "access.password-file", HASHES, taken()),
+                            differs(
+                                    "auth_opt_files_acl_path",
+                                    "access.acl-file",
+                                    "the same file; a denying rule always wins",
+                                    GoAuth::aclFile),
+                            differs(
+                                    "auth_opt_acl_path",
+                                    "access.acl-file",
+                                    "the same file; a denying rule always wins",
+                                    GoAuth::aclFile),
+                            same("auth_opt_http_host", "access.backends.<name>.url", taken()),
+                            same("auth_opt_http_port", "access.backends.<name>.url", taken()),
+                            same("auth_opt_http_with_tls", "access.backends.<name>.url", taken()),
+                            same("auth_opt_http_getuser_uri", "access.backends.<name>.getuser-uri", uri("getuser-uri")),
+                            same(
+                                    "auth_opt_http_superuser_uri",
+                                    "access.backends.<name>.superuser-uri",
+                                    GoAuth::superuser),
+                            differs(
+                                    "auth_opt_http_aclcheck_uri",
+                                    "access.backends.<name>.aclcheck-uri",
+                                    "asked when a client publishes or subscribes, not for each delivery (acc 1)",
+                                    uri("aclcheck-uri")),
+                            same("auth_opt_http_params_mode", "access.backends.<name>.params-mode", GoAuth::mode),
+                            same("auth_opt_http_response_mode", "access.backends.<name>.response-mode", GoAuth::mode),
+                            same("auth_opt_http_timeout", "access.backends.<name>.timeout", GoAuth::timeout),
+                            new Rule<>(
+                                    "auth_opt_http_verify_peer",
+                                    Outcome.SAME,
+                                    "access.backends.<name>.ca",
+                                    "certificates of servers are always checked",
+                                    GoAuth::verify),
+                            new Rule<>(
+                                    "auth_opt_http_method",
+                                    Outcome.SAME,
+                                    "",
+                                    "requests are always POST",
+                                    GoAuth::method),
+                            none("auth_opt_http_*", "not configurable"),
+                            same("auth_opt_jwt_mode", "access.backends.<name>.type", taken()),
+                            new Rule<>(
+                                    "auth_opt_jwt_secret",
+                                    Outcome.SAME,
+                                    "access.backends.<name>.secret-file",
+                                    "written to a file for its owner only; at least 32 bytes",
+                                    GoAuth::secret),
+                            differs(
+                                    "auth_opt_jwt_userfield",
+                                    "access.backends.<name>.from",
+                                    "rules for users apply to the user name of CONNECT; give the token an acl claim",
+                                    taken()),
+                            none(
+                                    "auth_opt_jwt_*",
+                                    "tokens with a secret only: the token is the user name, and its acl claim has the rules"),
+                            same("auth_opt_pg_host", "access.backends.<name>.url", taken()),
+                            same("auth_opt_pg_port", "access.backends.<name>.url", taken()),
+                            same("auth_opt_pg_dbname", "access.backends.<name>.url", taken()),
+                            same("auth_opt_pg_sslmode", "access.backends.<name>.url", taken()),
+                            same("auth_opt_pg_sslrootcert", "access.backends.<name>.url", taken()),
+                            same("auth_opt_pg_user", "access.backends.<name>.username", taken()),
+                            fileRule("auth_opt_pg_password"),
+                            same("auth_opt_pg_userquery", "access.backends.<name>.userquery", taken()),
+                            same("auth_opt_pg_superquery", "access.backends.<name>.superquery", taken()),
+                            same("auth_opt_pg_aclquery", "access.backends.<name>.aclquery", taken()),
+                            same("auth_opt_pg_hasher_salt_encoding", SALT_ENCODING, taken()),
+                            none("auth_opt_pg_*", "not configurable, or a property of the driver in url"),
+                            same("auth_opt_mysql_host", "access.backends.<name>.url", taken()),
+                            same("auth_opt_mysql_port", "access.backends.<name>.url", taken()),
+                            same("auth_opt_mysql_dbname", "access.backends.<name>.url", taken()),
+                            same("auth_opt_mysql_user", "access.backends.<name>.username", taken()),
+                            fileRule("auth_opt_mysql_password"),
+                            same("auth_opt_mysql_userquery", "access.backends.<name>.userquery", taken()),
+                            same("auth_opt_mysql_superquery", "access.backends.<name>.superquery", taken()),
+                            same("auth_opt_mysql_aclquery", "access.backends.<name>.aclquery", taken()),
+                            same("auth_opt_mysql_hasher_salt_encoding", SALT_ENCODING, taken()),
+                            none("auth_opt_mysql_*", "not configurable, or a property of the driver in url"),
+                            none("auth_opt_sqlite_*", NO_BACKEND),
+                            same("auth_opt_redis_host", "access.backends.<name>.url", taken()),
+                            same("auth_opt_redis_port", "access.backends.<name>.url", taken()),
+                            same("auth_opt_redis_mode", "access.backends.<name>.mode", taken()),
+                            same("auth_opt_redis_cluster_addresses", "access.backends.<name>.url", taken()),
+                            same("auth_opt_redis_db", "access.backends.<name>.database", taken()),
+                            fileRule("auth_opt_redis_password"),
+                            same("auth_opt_redis_disable_superuser", "access.backends.<name>.superusers", taken()),
+                            same("auth_opt_redis_hasher_salt_encoding", SALT_ENCODING, taken()),
+                            none("auth_opt_redis_*", "not configurable"),
+                            none("auth_opt_mongo_*", NO_BACKEND)),
+                    GoAuthLdap.rules(),
+                    List.<Rule<GoAuth>>of(
+                            none("auth_opt_grpc_*", NO_BACKEND),
+                            none("auth_opt_js_*", NO_BACKEND),
+                            none("auth_opt_plugin_*", NO_BACKEND),
+                            none("auth_opt_*", "it is not a known option of mosquitto-go-auth")))
+            .flatMap(List::stream)
+            .toList());
 
     private final Draft draft;
     private final Map<String, OldSetting> options = new LinkedHashMap<>();
@@ -242,6 +262,7 @@ final class GoAuth {
                     (usable ? chain : left).add(backend);
                     decidesTopics |= usable && isRegistered(backend, "acl");
                 }
+                case "ldap" -> (ldap(from) ? chain : left).add(backend);
                 default -> left.add(backend);
             }
         }
@@ -392,6 +413,17 @@ final class GoAuth {
         draft.note(from, Outcome.DIFFERENT, REDIS + "type: an extension, lib/ext/redis");
         saltEncoding("redis_", REDIS);
         common("redis", REDIS);
+        return true;
+    }
+
+    /** A directory, for users only. */
+    private boolean ldap(OldSetting from) {
+        GoAuthLdap directory = new GoAuthLdap(draft, options);
+        if (!isRegistered("ldap", "user") || !directory.write(from)) {
+            return false;
+        }
+        common("ldap", GoAuthLdap.PREFIX);
+        directory.onlyUsers(options.getOrDefault("ldap_register", from));
         return true;
     }
 

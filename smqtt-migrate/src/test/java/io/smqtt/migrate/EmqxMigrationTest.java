@@ -43,6 +43,7 @@ class EmqxMigrationTest {
             "sources.mqtt.down.parameters.topic",
             "sources.mqtt.down.parameters.qos",
             "rule_engine.rules.forward.actions",
+            "rule_engine.rules.fetch.sql",
             "rule_engine.rules.fetch.actions[0].function",
             "rule_engine.rules.fetch.actions[0].args.topic",
             "rule_engine.rules.fetch.actions[0].args.qos",
@@ -162,8 +163,9 @@ class EmqxMigrationTest {
                 .containsEntry("bridges.hub.clean-start", "false");
         assertThat(directory.resolve("new.bridge-cloud.password")).hasContent("s3cret-bridge");
         assertThat(migration.notes())
-                .anyMatch(note -> note.contains("rule_engine.rules.alarm: not migrated; only rules SELECT"))
-                .anyMatch(note -> note.contains("connectors: not migrated; ") && note.contains("(2 keys"))
+                .anyMatch(note -> note.contains("rule_engine.rules.alarm: not migrated; it has no action"))
+                .anyMatch(note ->
+                        note.contains("connectors.kafka_producer.k: not migrated; no rule") && note.contains("(2 keys"))
                 .anyMatch(note -> note.contains("connectors.mqtt.hub.pool_size: not migrated"));
     }
 

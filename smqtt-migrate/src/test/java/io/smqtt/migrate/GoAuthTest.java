@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GoAuthTest {
@@ -120,6 +123,76 @@ class GoAuthTest {
         migration.writeAccessFiles(directory, "new", false);
         assertThat(directory.resolve("new." + backend + ".secret")).doesNotExist();
         assertThat(directory.resolve("new." + backend + ".password")).doesNotExist();
+    }
+
+    @Test
+    void aDirectoryChecksUsers() throws IOException {
+        Migration migration = read(
+                "auth_opt_backends ldap",
+                "auth_opt_ldap_url ldaps://dc.example:636",
+                "auth_opt_ldap_user_dn ou=people,dc=example,dc=org",
+                "auth_opt_ldap_group_dn ou=groups,dc=example,dc=org",
+                "auth_opt_ldap_bind_dn cn=smqtt,dc=example,dc=org",
+                "auth_opt_ldap_bind_password s3cret",
+                "auth_opt_ldap_user_filter (&(uid=%s)(memberOf=cn=mqtt,ou=groups,dc=example,dc=org))",
+                "auth_opt_ldap_superuser_filter (&(uid=%s)(memberOf=cn=root,ou=groups,dc=example,dc=org))",
+                "auth_opt_ldap_acl_topic_pattern_attribute topics",
+                "auth_opt_ldap_register user, acl");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("access.chain", "ldap")
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry("access.backends.ldap.type", "ldap")
+                .containsEntry("access.backends.ldap.url", "ldaps://dc.example:636")
+                .containsEntry("access.backends.ldap.base-dn", "ou=people,dc=example,dc=org")
+                .containsEntry("access.backends.ldap.bind-dn", "cn=smqtt,dc=example,dc=org")
+                .containsEntry("access.backends.ldap.bind-password-file", "new.ldap.password")
+                .containsEntry(
+                        "access.backends.ldap.filter",
+                        "(&(uid=${username})(memberOf=cn=mqtt,ou=groups,dc=example,dc=org))")
+                .containsEntry("access.backends.ldap.checks", "user");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:8: auth_opt_ldap_superuser_filter: differs"))
+                .anyMatch(note -> note.startsWith("m.conf:9: auth_opt_ldap_acl_topic_pattern_attribute: not migrated"))
+                .anyMatch(note -> note.startsWith("m.conf:10: auth_opt_ldap_register: differs"))
+                .anyMatch(note -> note.contains("lib/ext/ldap"))
+                .noneMatch(note -> note.contains("s3cret") || note.contains("no such backend"));
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new.ldap.password")).hasContent("s3cret");
+        assertThat(directory.resolve("new.acl")).content().contains("without rules everything is denied");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "auth_opt_ldap_user_filter (uid=ann); must have %s for the user name, once",
+                "auth_opt_ldap_user_filter (|(uid=%s)(cn=%s)); must have %s for the user name, once",
+                "auth_opt_ldap_user_dn; needs auth_opt_ldap_user_dn",
+                "auth_opt_ldap_url ldapi:///run/ldap; must be ldap://HOST:PORT or ldaps://HOST:PORT",
+                "auth_opt_ldap_url ldap://h/ou=x?uid; must be ldap://HOST:PORT or ldaps://HOST:PORT",
+                "auth_opt_ldap_register acl; left out: ldap",
+            })
+    void aDirectoryThatCannotBeWrittenIsLeftOut(String line, String expected) throws IOException {
+        List<String> lines = new ArrayList<>(List.of(
+                "auth_opt_backends ldap",
+                "auth_opt_ldap_user_dn ou=people,dc=example,dc=org",
+                "auth_opt_ldap_bind_dn cn=smqtt,dc=example,dc=org",
+                "auth_opt_ldap_bind_password s3cret",
+                "auth_opt_ldap_user_filter (uid=%s)"));
+        lines.removeIf(other -> other.startsWith(line.split(" ", 2)[0] + " "));
+        if (line.contains(" ")) {
+            lines.add(line);
+        }
+        Migration migration = read(lines.toArray(String[]::new));
+
+        assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("access.backends"));
+        assertThat(migration.settings("new")).containsEntry("access.allow-anonymous", "false");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains(expected))
+                .noneMatch(note -> note.contains("s3cret"));
+        migration.writeAccessFiles(directory, "new", false);
+        assertThat(directory.resolve("new.ldap.password")).doesNotExist();
     }
 
     @Test
