@@ -28,6 +28,7 @@ public final class StoreReplica implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object applying = new Object();
     private volatile ReplicaPosition position;
+    private volatile boolean led;
     private volatile @Nullable RocksBrokerStore store;
 
     private StoreReplica(StoreFolder folder, Database database, StoreSettings settings, ReplicaPosition position) {
@@ -163,12 +164,12 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
-     * Whether a store is open over these rows, so that they must not be replaced.
+     * Whether a store is open over these rows, or is being opened, so that they must not be replaced.
      *
-     * @return true from {@link #lead} to {@link #endLead}
+     * @return true from the begin of {@link #lead} to its failure, or to {@link #endLead}
      */
     public boolean isLed() {
-        return store != null;
+        return led;
     }
 
     /**
@@ -180,12 +181,15 @@ public final class StoreReplica implements AutoCloseable {
      */
     public BrokerStore lead(CommitPath path) {
         database.commitBy(path);
+        led = true;
         try {
             RocksBrokerStore opened = new RocksBrokerStore(folder, database, settings, new LinuxMachine(), false);
             store = opened;
             return opened;
         } catch (RocksDBException e) {
             throw StoreUnusableException.of(folder.directory(), e);
+        } finally {
+            led = store != null;
         }
     }
 
@@ -199,6 +203,7 @@ public final class StoreReplica implements AutoCloseable {
             open.close();
             database.commitBy(null);
             store = null;
+            led = false;
         }
     }
 

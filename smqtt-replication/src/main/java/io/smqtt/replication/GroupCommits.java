@@ -117,11 +117,10 @@ final class GroupCommits implements CommitPath {
     private void commitAs(long own, byte[] batch) throws IOException {
         try {
             long used = NONE;
-            while (true) {
-                used = awaitTermAfter(used);
-                if (progress.isApplied(reign, own) || isCommitted(used, StoreEntry.batch(reign, own, batch))) {
-                    break;
-                }
+            boolean done = false;
+            while (!done) {
+                used = awaitTermAfter(used, own);
+                done = used == NONE || isCommitted(used, StoreEntry.batch(reign, own, batch));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -157,10 +156,17 @@ final class GroupCommits implements CommitPath {
         return result;
     }
 
-    /** Returns the current term if it is another one than that in which a batch has failed; waits for it. */
-    private synchronized long awaitTermAfter(long used) throws InterruptedException, IOException {
+    /**
+     * Waits for another term than that in which a batch has failed.
+     *
+     * @return the term, or {@link #NONE} if the batch was applied meanwhile, whoever leads
+     */
+    private synchronized long awaitTermAfter(long used, long own) throws InterruptedException, IOException {
         long failedNanos = System.nanoTime();
-        while (term == NONE || term == used) {
+        while (!progress.isApplied(reign, own)) {
+            if (term != NONE && term != used) {
+                return term;
+            }
             if (end != null) {
                 throw new IOException(end);
             }
@@ -174,7 +180,7 @@ final class GroupCommits implements CommitPath {
             }
             wait(Math.min(leftMillis, LOOK_MILLIS));
         }
-        return term;
+        return NONE;
     }
 
     /** Proposes entries, see {@link RaftGroup#propose}. */

@@ -64,6 +64,11 @@ final class OwnReign {
         beginIfDue();
     }
 
+    /** This member is not to serve any more, unless it has begun to reign. */
+    synchronized void wantNot() {
+        wanted = false;
+    }
+
     /** This member leads, and has applied all that was committed before. */
     void leads(long newTerm) {
         String over = null;

@@ -131,8 +131,16 @@ final class ReplicatedStore implements BrokerStore {
      * @throws IllegalStateException if this member has failed
      */
     boolean awaitLeading(Duration patience) throws InterruptedException {
+        boolean serves = false;
         reign.want();
-        return awaitOpen(patience) && serve();
+        try {
+            serves = awaitOpen(patience) && serve();
+            return serves;
+        } finally {
+            if (!serves) {
+                reign.wantNot();
+            }
+        }
     }
 
     private synchronized boolean awaitOpen(Duration patience) throws InterruptedException {

@@ -110,6 +110,23 @@ class GroupCommitsTest {
     }
 
     @Test
+    void aBatchThatWasAppliedIsCommittedWhoeverLeads() throws IOException {
+        GroupCommits commits = commits(Duration.ZERO);
+        commits.lead(3, REIGN);
+        fails = true;
+        next = () -> {
+            commits.follow();
+            applied = 1;
+            majority = false;
+        };
+
+        commits.commit(BATCH);
+
+        assertThat(terms).containsExactly(3L);
+        assertThat(commits.isOpen()).isFalse();
+    }
+
+    @Test
     void aBatchOfAnotherReignDoesNotCountAsTheOwn() {
         GroupCommits commits = commits(Duration.ofMinutes(1));
         commits.lead(3, REIGN);

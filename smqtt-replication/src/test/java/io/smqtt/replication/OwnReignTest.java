@@ -84,6 +84,15 @@ class OwnReignTest {
     }
 
     @Test
+    void oneThatIsNotWantedAnyMoreDoesNotReignInALaterLeadership() {
+        reign.want();
+        reign.wantNot();
+        reign.leads(3);
+
+        assertThat(terms).isEmpty();
+    }
+
+    @Test
     void aLeadershipThatComesBackContinuesTheReign() {
         begin();
         reign.follows();

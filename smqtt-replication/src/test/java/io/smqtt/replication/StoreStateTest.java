@@ -8,6 +8,8 @@ import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.persistence.CommitPath;
 import io.smqtt.persistence.ReplicaPosition;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -223,6 +225,27 @@ class StoreStateTest {
         one.endLead();
         assertThat(one.isReplaceable()).isTrue();
         assertThat(one.release()).isCompleted();
+    }
+
+    @Test
+    void rowsAreInUseWhileTheirStoreIsBeingOpened() {
+        List<Boolean> replaceable = new ArrayList<>();
+        CommitPath failing = new CommitPath() {
+            @Override
+            public void commit(byte[] batch) throws IOException {
+                replaceable.add(one.isReplaceable());
+                throw new IOException("no majority");
+            }
+
+            @Override
+            public boolean isOpen() {
+                return false;
+            }
+        };
+
+        assertThatThrownBy(() -> one.rows().lead(failing)).isInstanceOf(StoreUnusableException.class);
+        assertThat(replaceable).containsExactly(false);
+        assertThat(one.isReplaceable()).isTrue();
     }
 
     /** Takes the clock of a store that is opened, and does not store it. */
