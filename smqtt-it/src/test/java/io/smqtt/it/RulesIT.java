@@ -32,6 +32,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -187,6 +188,13 @@ class RulesIT {
                 publisher.publish("in/hot", "{\"n\": 7, \"t\": 41}", 1); // another rule flows
                 alarms.expectPublish("alarms/publisher", "41");
                 assertThat(receiver.all()).hasSizeLessThan(100);
+                receiver.slow.countDown();
+                List<Integer> all = IntStream.range(0, 200).boxed().toList();
+                await().atMost(PATIENCE)
+                        .until(() -> new LinkedHashSet<>(receiver.byTopic().getOrDefault("slow/in", List.of())).size()
+                                == all.size());
+                assertThat(new LinkedHashSet<>(receiver.byTopic().get("slow/in")))
+                        .containsExactlyElementsOf(all);
             }
         }
     }
