@@ -163,7 +163,7 @@ final class Shutdown {
     Mono<Void> release() {
         return Mono.<Void>fromRunnable(() -> parts.features().forEach(CoreFeature::stop))
                 .then(stop(modules))
-                .doFinally(signal -> parts.overload().stop())
+                .then(Mono.<Void>fromRunnable(() -> parts.overload().stop())) // while the event loops take tasks
                 .then(step("flushing the store", patience, this::finishWriting))
                 .then(step("closing the store", patience, this::closeStore))
                 .then(step("stopping the event loops", patience, loops))

@@ -217,6 +217,7 @@ class DashboardIT {
     }
 
     @Test
+    @Tag("long")
     void aSourceIsMadeChangedStoppedDisabledAndDeleted() throws Exception {
         List<Integer> ports = LoopbackPorts.some(2);
         broker.close();

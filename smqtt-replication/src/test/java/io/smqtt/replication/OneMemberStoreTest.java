@@ -7,7 +7,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A replicated store with one member keeps the promises of every store. */
-@Tag("slow")
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class OneMemberStoreTest extends ReplicatedStoreContract {
 

@@ -16,12 +16,10 @@ import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -59,7 +57,8 @@ final class LiveRules {
     private final Duration patience;
     private final Map<String, Rule> rules = new ConcurrentSkipListMap<>();
     private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread
-    private final Set<String> broken = new HashSet<>(); // on the thread: rules that exist and could not be made
+    private final Map<String, Map<String, String>> broken =
+            new LinkedHashMap<>(); // on the thread: keys that exist and could not be used
     private final ArrayDeque<Change> changes = new ArrayDeque<>(); // on the thread
     private boolean changing; // on the thread
     private final Scheduler thread = Schedulers.fromExecutorService(executor());
@@ -114,7 +113,7 @@ final class LiveRules {
         Change change = changing ? null : changes.poll();
         if (change != null) {
             changing = true;
-            Mono.defer(change.work())
+            Mono.defer(() -> work(change))
                     .publishOn(thread)
                     .doOnTerminate(() -> changing = false)
                     .subscribe(
@@ -125,9 +124,28 @@ final class LiveRules {
                             },
                             () -> {
                                 change.done().run();
+                                tryAgain();
                                 next();
                             });
         }
+    }
+
+    private static Mono<Void> work(Change change) {
+        try {
+            return change.work().get();
+        } catch (LinkageError e) { // of an extension; Reactor would let it pass, and no further change would be made
+            return Mono.error(new ConfigurationException("an extension does not fit this broker: " + e));
+        }
+    }
+
+    /** After a change: rules that could not be made may be possible now, because a file is free. */
+    private void tryAgain() {
+        broken.forEach((name, keys) -> changes.add(new Change(
+                () -> keys.equals(broken.get(name))
+                        ? replace(name, keys).doOnSuccess(done -> LOG.info("rule {} can be used now", name))
+                        : Mono.empty(),
+                error -> LOG.debug("rule {} still cannot be used: {}", name, error.getMessage()),
+                () -> {})));
     }
 
     /** Reads a rule; null if it is switched off. */
@@ -200,8 +218,8 @@ final class LiveRules {
         try {
             next = made(name, keys); // before the end of the former one
         } catch (RuntimeException e) {
-            if (!rules.containsKey(name)) {
-                broken.add(name);
+            if (!configured.containsKey(name)) {
+                broken.put(name, keys);
             }
             throw e;
         }
@@ -230,7 +248,7 @@ final class LiveRules {
             LOG.warn(
                     "rule {}: the broker has not subscribed it within {}; it begins when that is done",
                     rule.name(),
-                    PATIENCE);
+                    patience);
             return Mono.empty();
         });
     }
@@ -285,12 +303,15 @@ final class LiveRules {
     void begin(Rule.Surroundings of) {
         thread.schedule(() -> {
             surroundings = of;
-            early.forEach((name, keys) -> add(
-                    new Change( // before those that come from now on
-                            () -> replace(name, keys),
-                            error -> LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage()),
-                            () -> {})));
+            List<Change> later = List.copyOf(changes);
+            changes.clear(); // those that have come since are behind the early ones
+            early.forEach((name, keys) -> changes.add(new Change(
+                    () -> replace(name, keys),
+                    error -> LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage()),
+                    () -> {})));
             early.clear();
+            changes.addAll(later);
+            next();
         });
         if (of.stored()) { // rules of other nodes arrive a moment after the start
             former = Schedulers.parallel()
@@ -310,7 +331,7 @@ final class LiveRules {
         int colon = consumer.indexOf(':');
         String name = consumer.substring(0, Math.max(0, colon));
         Rule rule = rules.get(name);
-        return broken.contains(name)
+        return broken.containsKey(name)
                 || (rule != null && rule.config().actions().containsKey(consumer.substring(colon + 1)));
     }
 

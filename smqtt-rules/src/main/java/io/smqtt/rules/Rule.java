@@ -24,12 +24,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A rule with its compiled statement and its sinks, checked before anything is started. */
 @AnyThread
 final class Rule {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Rule.class);
 
     private static final int LONGEST_NAMES = 120;
 
@@ -201,12 +205,21 @@ final class Rule {
     void close() {
         List<RuleAction> running = actions;
         if (running.isEmpty()) {
-            sinks.values().forEach(Sink::close);
+            sinks.values().forEach(sink -> end(sink::close));
         }
-        running.forEach(RuleAction::close);
+        running.forEach(action -> end(action::close));
         DeadLetters letters = deadLetters;
         if (letters != null) {
-            letters.close();
+            end(letters::close);
+        }
+    }
+
+    /** Ends one part; the others end although that fails. */
+    private void end(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException | LinkageError e) { // a sink may be an extension
+            LOG.error("rule {}: a part of it could not be closed", name, e);
         }
     }
 }

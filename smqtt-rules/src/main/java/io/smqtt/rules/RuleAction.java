@@ -47,6 +47,8 @@ final class RuleAction implements Lane.Outcomes {
 
     private static final Logger LOG = LoggerFactory.getLogger(RuleAction.class);
     private static final long MOST_ROW_BYTES = 64L << 20;
+    private static final long ROW_BYTES = 200; // with its place in a lane
+    private static final long COLUMN_BYTES = 64; // an entry of a map, and a boxed value
     private static final Duration AGAIN = Duration.ofSeconds(5);
     private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
 
@@ -287,7 +289,7 @@ final class RuleAction implements Lane.Outcomes {
     private void queue(RuleThreads.Worker worker, ReceivedMessage received, RuleOutcome.Rows outcome) {
         ApplicationMessage message = received.message();
         List<Map<String, @Nullable Object>> rows = outcome.rows();
-        Delivery delivery = new Delivery(received, rows.size(), outcome.bytes() + message.footprintBytes());
+        Delivery delivery = new Delivery(received, rows.size(), bytes(outcome) + message.footprintBytes());
         memory.add(delivery.bytes());
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;
         Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
@@ -295,6 +297,15 @@ final class RuleAction implements Lane.Outcomes {
             lane.put(new Delivery.Item(new SinkRecord(row, message), delivery));
         }
         worker.filled(lane);
+    }
+
+    /** The memory of rows: their values, and the objects that hold these. */
+    private static long bytes(RuleOutcome.Rows outcome) {
+        long sum = outcome.bytes();
+        for (Map<String, @Nullable Object> row : outcome.rows()) {
+            sum += ROW_BYTES + COLUMN_BYTES * row.size();
+        }
+        return sum;
     }
 
     // --- outcomes of lanes

@@ -16,6 +16,7 @@ import io.smqtt.session.Session;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.store.ManualStore;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
 
 /** Rules of operators, with a store. */
@@ -109,6 +111,33 @@ class LiveRulesTest {
         await().until(() -> session("broken") == null);
         rules.remove("sound").block();
         await().until(() -> session("sound") == null);
+    }
+
+    @Test
+    void ruleWhoseFileIsTakenIsMadeWhenItIsFree(@TempDir Path directory) {
+        rules.begin(stored());
+        Map<String, String> first =
+                live("type", "file", "path", directory.resolve("1").toString());
+        rules.put("former", first).block();
+        assertThatThrownBy(() -> rules.put("next", first).block())
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("path");
+        assertThat(rules.all()).extracting(Rule::name).containsExactly("former");
+
+        rules.put("former", live("type", "file", "path", directory.resolve("2").toString()))
+                .block();
+
+        await().until(() -> rules.all().size() == 2);
+        assertThat(rules.all()).extracting(Rule::name).containsExactly("former", "next");
+    }
+
+    @Test
+    void changeThatCameBeforeTheBeginningIsBehindEarlierOnes() {
+        rules.put("a", republish("a")).block();
+        rules.begin(stored());
+        rules.remove("a").block();
+
+        assertThat(rules.all()).isEmpty();
     }
 
     @Test

@@ -61,10 +61,14 @@ final class RunningSource {
     private @Nullable Disposable again;
 
     RunningSource(String name, SourceConfig config, Source source) {
+        this(name, config, new MessageTemplate(name, config), source);
+    }
+
+    private RunningSource(String name, SourceConfig config, MessageTemplate template, Source source) {
         this.name = name;
         this.config = config;
         this.source = source;
-        this.template = new MessageTemplate(name, config);
+        this.template = template;
         this.delay = config.minDelay();
         this.outage =
                 new Outage(LOG, Level.WARN, "source " + name + ": it fails", "source " + name + ": it works again");
@@ -89,7 +93,14 @@ final class RunningSource {
                             + "; others need their jar");
         }
         SinkSettings settings = SinkSettings.of("sources." + name + '.', factory.settings(), config.settings());
-        return new RunningSource(name, config, factory.open(new SourceContext(name, config, settings)));
+        MessageTemplate template = new MessageTemplate(name, config); // its problems before the source is made
+        try {
+            return new RunningSource(name, config, template, factory.open(new SourceContext(name, config, settings)));
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (RuntimeException | LinkageError e) { // a type may be an extension
+            throw new ConfigurationException("sources." + name + ".type", "cannot be used: " + e);
+        }
     }
 
     String name() {

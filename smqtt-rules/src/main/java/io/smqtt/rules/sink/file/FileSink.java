@@ -48,6 +48,12 @@ final class FileSink implements Sink {
         return executor;
     }
 
+    /** A rotation with compression, or a slow disk, takes the time that it takes; what is written cannot be taken back. */
+    @Override
+    public boolean mayFallSilent() {
+        return false;
+    }
+
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
         return Mono.fromCallable(() -> write(batch)).subscribeOn(thread);
