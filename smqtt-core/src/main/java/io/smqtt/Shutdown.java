@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The shutdown of a broker: clients first, then consumers, sessions that other nodes take over, modules, store and event loops. A step that
@@ -163,7 +164,8 @@ final class Shutdown {
     Mono<Void> release() {
         return Mono.<Void>fromRunnable(() -> parts.features().forEach(CoreFeature::stop))
                 .then(stop(modules))
-                .then(Mono.<Void>fromRunnable(() -> parts.overload().stop())) // while the event loops take tasks
+                .then(Mono.<Void>fromRunnable(() -> parts.overload().stop()) // while the event loops take tasks
+                        .subscribeOn(Schedulers.boundedElastic()))
                 .then(step("flushing the store", patience, this::finishWriting))
                 .then(step("closing the store", patience, this::closeStore))
                 .then(step("stopping the event loops", patience, loops))
