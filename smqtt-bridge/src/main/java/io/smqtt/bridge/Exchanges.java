@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class Exchanges {
 
+    /** In place of a message: its identifier was released, and the PUBCOMP has not come. So it is released again, at this address too. */
+    private static final WeakReference<ApplicationMessage> RELEASED = new WeakReference<>(null);
+
     private final OpenExchanges all;
     private final String address;
     private final OurSession ours;
@@ -78,7 +81,7 @@ final class Exchanges {
         }
         before.forEach((id, message) -> {
             ApplicationMessage now = onHeap(session, id);
-            if (another && (now == null || !message.refersTo(now))) {
+            if (message == RELEASED || (another && (now == null || !message.refersTo(now)))) {
                 released.set(id);
                 Packets.acknowledge(passed, Packets.PUBREL, id, 0);
             } else {
@@ -110,10 +113,12 @@ final class Exchanges {
 
     /** A PUBCOMP of the other broker. Returns whether our session waits for it. */
     boolean completed(int id) {
+        if (released.get(id)) {
+            released.clear(id); // our session may have sent a new message with this identifier behind the PUBREL
+            return false;
+        }
         open.clear(id);
-        boolean awaited = !released.get(id);
-        released.clear(id);
-        return awaited;
+        return true;
     }
 
     /** A message of QoS 2 of the other broker. If it is no repetition, one of another address with its identifier has ended. */
@@ -139,7 +144,7 @@ final class Exchanges {
         DeliveryPause session = pause();
         Map<Integer, WeakReference<ApplicationMessage>> left = new HashMap<>();
         open.stream().forEach(id -> left.put(id, new WeakReference<>(onHeap(session, id))));
-        released.stream().forEach(id -> left.put(id, new WeakReference<>(null)));
+        released.stream().forEach(id -> left.put(id, RELEASED));
         all.keep(address, left);
     }
 }

@@ -84,6 +84,36 @@ class BridgeAddressesTest {
         }
     }
 
+    /** The connection may end before the other broker has read the PUBREL. */
+    @Test
+    void anIdentifierIsReleasedUntilThatIsAnswered() {
+        try (DialledBroker broker = start("a/# out 2");
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = one.accept(false, false);
+            client.publish("a/b", "first", 2);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            bridge.close();
+            bridge = two.accept(false, false);
+            take(bridge, RemoteStub.nextPublish(bridge));
+            two.close();
+            bridge.close();
+
+            bridge = one.accept(false, true);
+            assertThat(bridge.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(first.packetId());
+            bridge.close();
+            bridge = one.accept(false, true); // the same address again
+            assertThat(bridge.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(first.packetId());
+            bridge.acknowledge(0x70, first.packetId());
+            bridge.close();
+
+            bridge = one.accept(false, true);
+            client.publish("a/b", "second", 2);
+            ReceivedPacket second = bridge.expect(MqttMessageType.PUBLISH); // and no PUBREL
+            assertThat(second.text()).isEqualTo("second");
+            take(bridge, second);
+        }
+    }
+
     /** [MQTT-2.2.1-3]: until the PUBREL is answered. The identifiers of requests are those that were used last. */
     @Test
     void anIdentifierThatIsReleasedIsNotThatOfASubscription() {

@@ -62,7 +62,7 @@ class PageFilesTest {
             assertThat(asset.immutable()).isTrue();
             if (name.startsWith("assets/zh") || name.startsWith("assets/de")) {
                 languages = Math.max(languages, asset.compressed().length); // one of them at a time
-            } else if (!name.matches("assets/(mqtt|reference|rule-).*")) { // of one page each
+            } else if (!name.matches("assets/(mqtt|reference|rule-|source-|keys-).*")) { // of one page each
                 bytes += asset.compressed().length;
             }
         }
