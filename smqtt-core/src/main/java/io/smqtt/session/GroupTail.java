@@ -157,9 +157,9 @@ final class GroupTail {
     }
 
     private void sweep(long first, Consumer<GroupMessage> each) {
+        long barrier = barrier(); // the page may not have what is committed after it was requested
         record.read(first, page -> {
             List<StoredMessage> rows = page.messages();
-            long barrier = barrier();
             boolean failed = page.failure() != null;
             if (queue.hasEnded() || failed || rows.isEmpty() || rows.get(0).sequence() >= barrier) {
                 reading = false;

@@ -89,6 +89,11 @@ final class EmqxSelect {
         return all || columns.contains(column.toLowerCase(Locale.ROOT));
     }
 
+    /** Whether a column is selected by its name, and not by {@code *} only. */
+    boolean names(String column) {
+        return columns.contains(column.toLowerCase(Locale.ROOT));
+    }
+
     /** A template as it is written here: without a dot before a name. */
     static String template(String text) {
         return PLACEHOLDER

@@ -73,8 +73,10 @@ final class EmqxSinks {
         String qos = keys.text(block + ".qos", "${qos}");
         boolean known = qos.matches("[012]") || target.select.missing(qos) == null;
         draft.set(target.ours + "qos", known ? EmqxSelect.template(qos) : "0", from(target, block + ".qos"));
-        String retain = keys.text(block + ".retain", "false").replace("${retain}", "${flags.retain}");
-        boolean flag = retain.matches("true|false") || target.select.missing(retain) == null;
+        String retain = keys.text(block + ".retain", "false");
+        // EMQX looks for a column with this name, which a message does not have; here it would be its flag
+        boolean noColumn = retain.equals("${retain}") && !target.select.names("retain");
+        boolean flag = retain.matches("true|false") || (!noColumn && target.select.missing(retain) == null);
         draft.set(
                 target.ours + "retain", flag ? EmqxSelect.template(retain) : "false", from(target, block + ".retain"));
         OldSetting properties = keys.get(block + ".user_properties");

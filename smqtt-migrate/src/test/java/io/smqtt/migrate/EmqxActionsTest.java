@@ -55,6 +55,19 @@ class EmqxActionsTest {
     }
 
     @Test
+    void retainIsThatOfAColumnWithThisName() throws IOException {
+        String actions = "actions = [{ function = republish, args { topic = \"x\", retain = \"${retain}\" } }]";
+        Map<String, String> settings = read("rule_engine.rules.whole { sql = \"SELECT * FROM \\\"t\\\"\", " + actions
+                        + " }\n" + "rule_engine.rules.named { sql = \"SELECT flags.retain AS retain FROM \\\"t\\\"\", "
+                        + actions + " }\n")
+                .settings("new");
+
+        assertThat(settings)
+                .containsEntry("rules.whole.actions.republish.retain", "false")
+                .containsEntry("rules.named.actions.republish.retain", "${retain}");
+    }
+
+    @Test
     void eachTypeHasItsKeys() throws IOException {
         Migration migration = sample();
         Map<String, String> settings = migration.settings("new");
