@@ -17,7 +17,7 @@ final class PatientUpgrade {
 
     private PatientUpgrade() {}
 
-    /** What the call returns, which is repeated for up to 20 s while reads of its socket time out. */
+    /** Makes the call, and repeats it for up to 20 s while reads of its socket time out. */
     static <T> T of(Callable<T> connect) throws Exception {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (true) {

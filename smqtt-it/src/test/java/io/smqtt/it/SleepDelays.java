@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** How late a thread of the test wakes up that does nothing but sleep 100 ms at a time: what the machine itself adds to all delays of the same time. */
+/** The delays of a thread of the test that only sleeps, 100 ms at a time: the machine itself adds them to all delays of the same time. */
 final class SleepDelays implements AutoCloseable {
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

@@ -102,9 +102,9 @@ final class EmqxActions {
      * An action of a rule.
      *
      * @param type the type of the sink, or the function
-     * @param block the keys of the action, or of the function's arguments
+     * @param path the keys of the action, or of the function's arguments
      */
-    private record Action(OldSetting from, String type, String name, String block, boolean function) {}
+    private record Action(OldSetting from, String type, String name, String path, boolean function) {}
 
     private List<Action> actions(String block) {
         List<Action> all = new ArrayList<>();
@@ -140,23 +140,23 @@ final class EmqxActions {
 
     private @Nullable String write(String ours, Action action, EmqxSelect select) {
         if (action.function()) {
-            return sinks.function(ours, action.from(), action.type(), action.block(), select);
+            return sinks.function(ours, action.from(), action.type(), action.path(), select);
         }
         if (!EmqxKeys.SINKS.contains(action.type())) {
             return action.type().equals("mqtt")
                     ? "a bridge forwards messages unchanged: SELECT * without WHERE, in a rule that has only actions mqtt"
                     : "there is no sink for the type " + action.type();
         }
-        String connector = "connectors." + action.type() + "." + keys.text(action.block() + ".connector", "");
-        if (!keys.hasBelow(action.block() + ".") || !keys.hasBelow(connector + ".")) {
+        String connector = "connectors." + action.type() + "." + keys.text(action.path() + ".connector", "");
+        if (!keys.hasBelow(action.path() + ".") || !keys.hasBelow(connector + ".")) {
             return "its action or connector is not in the file";
         }
-        if (!keys.isOn(action.block()) || !keys.isOn(connector)) {
+        if (!keys.isOn(action.path()) || !keys.isOn(connector)) {
             return "its action or connector is off in the file";
         }
-        String reason = sinks.write(ours, action.from(), action.type(), action.block(), connector, select);
+        String reason = sinks.write(ours, action.from(), action.type(), action.path(), connector, select);
         if (reason == null) {
-            used.add(action.block());
+            used.add(action.path());
             used.add(connector);
         }
         return reason;

@@ -44,7 +44,7 @@ final class GoAuthLdap {
                 differs(
                         "auth_opt_ldap_superuser_filter",
                         "access.backends.<name>.superuser-attribute",
-                        "the entry of a superuser has an attribute that is true; nobody is one until then",
+                        "superusers are the users whose entry has this attribute with the value true; without it there are none",
                         GoAuth.taken()),
                 none(
                         "auth_opt_ldap_*",

@@ -5,7 +5,7 @@ import io.smqtt.bytes.ByteReader;
 import io.smqtt.bytes.ByteWriter;
 
 /**
- * How much of a log the rows of a replica have. It is one row, written with each batch.
+ * The part of a log that the rows of a replica have. It is one row, written with each batch.
  *
  * @param entry the index of the last entry that was applied, 0 if there was none
  * @param reign the index of the entry with which the current reign began: that of the node whose batches are applied; 0 before the first one

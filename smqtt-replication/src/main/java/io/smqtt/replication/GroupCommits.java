@@ -74,7 +74,7 @@ final class GroupCommits implements CommitPath {
     }
 
     /**
-     * Closes the way for good. What waits fails.
+     * Closes the way for good. Waiting batches fail.
      *
      * @param why for the one whose batch fails
      */

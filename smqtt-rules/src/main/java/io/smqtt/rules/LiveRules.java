@@ -15,18 +15,13 @@ import io.smqtt.session.Session;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,20 +29,15 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/**
- * The rules that operators have made. Changes are made one after the other, on a thread that exists while there are some. What waits for the broker
- * waits without the thread.
- */
+/** The rules that operators have made. */
 @AnyThread
 final class LiveRules {
 
     private static final Logger LOG = LoggerFactory.getLogger(LiveRules.class);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration FORMER = Duration.ofMinutes(1);
-    private static final int IDLE_SECONDS = 10;
     private static final String PROBE = "probe";
     private static final String CONSUMERS = InProcess.PREFIX + InProcess.LOCAL + RuleAction.LIVE;
 
@@ -56,17 +46,12 @@ final class LiveRules {
     private final SinkPublisher publisher;
     private final Duration patience;
     private final Map<String, Rule> rules = new ConcurrentSkipListMap<>();
-    private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread
+    private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread of changes
     private final Map<String, Map<String, String>> broken =
-            new LinkedHashMap<>(); // on the thread: keys that exist and could not be used
-    private final ArrayDeque<Change> changes = new ArrayDeque<>(); // on the thread
-    private boolean changing; // on the thread
-    private final Scheduler thread = Schedulers.fromExecutorService(executor());
-    private Rule.@Nullable Surroundings surroundings; // on the thread
+            new LinkedHashMap<>(); // on the thread of changes: keys that exist and could not be used
+    private final Changes changes = new Changes("smqtt-rule-changes", this::tryAgain);
+    private Rule.@Nullable Surroundings surroundings; // on the thread of changes
     private volatile Disposable former = Disposables.disposed();
-
-    /** A change, and what follows its end. */
-    private record Change(Supplier<Mono<Void>> work, Consumer<Throwable> failed, Runnable done) {}
 
     LiveRules(Map<String, RuleConfig> configured, Map<String, SinkFactory> types, SinkPublisher publisher) {
         this(configured, types, publisher, PATIENCE);
@@ -84,68 +69,18 @@ final class LiveRules {
         this.publisher = publisher;
     }
 
-    private static ThreadPoolExecutor executor() {
-        ThreadPoolExecutor executor =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread made = new Thread(task, "smqtt-rule-changes");
-                    made.setDaemon(true);
-                    return made;
-                });
-        executor.allowCoreThreadTimeOut(true);
-        return executor;
-    }
-
     List<Rule> all() {
         return List.copyOf(rules.values());
     }
 
-    /** Makes a change after those before it. */
-    private Mono<Void> change(Supplier<Mono<Void>> work) {
-        return Mono.create(over -> thread.schedule(() -> add(new Change(work, over::error, over::success))));
-    }
-
-    private void add(Change change) {
-        changes.add(change);
-        next();
-    }
-
-    private void next() {
-        Change change = changing ? null : changes.poll();
-        if (change != null) {
-            changing = true;
-            Mono.defer(() -> work(change))
-                    .publishOn(thread)
-                    .doOnTerminate(() -> changing = false)
-                    .subscribe(
-                            done -> {},
-                            error -> {
-                                change.failed().accept(error);
-                                next();
-                            },
-                            () -> {
-                                change.done().run();
-                                tryAgain();
-                                next();
-                            });
-        }
-    }
-
-    private static Mono<Void> work(Change change) {
-        try {
-            return change.work().get();
-        } catch (LinkageError e) { // of an extension; Reactor would let it pass, and no further change would be made
-            return Mono.error(new ConfigurationException("an extension does not fit this broker: " + e));
-        }
-    }
-
     /** After a change: rules that could not be made may be possible now, because a file is free. */
     private void tryAgain() {
-        broken.forEach((name, keys) -> changes.add(new Change(
-                () -> keys.equals(broken.get(name))
-                        ? replace(name, keys).doOnSuccess(done -> LOG.info("rule {} can be used now", name))
-                        : Mono.empty(),
-                error -> LOG.debug("rule {} still cannot be used: {}", name, error.getMessage()),
-                () -> {})));
+        Map.copyOf(broken)
+                .forEach((name, keys) -> changes.add(
+                        () -> keys.equals(broken.get(name))
+                                ? replace(name, keys).doOnSuccess(done -> LOG.info("rule {} can be used now", name))
+                                : Mono.empty(),
+                        error -> LOG.debug("rule {} still cannot be used: {}", name, error.getMessage())));
     }
 
     /** Reads a rule; null if it is switched off. */
@@ -187,7 +122,7 @@ final class LiveRules {
                         return e.problems();
                     }
                 })
-                .subscribeOn(thread);
+                .subscribeOn(changes.thread());
     }
 
     /** Makes a sink for the keys of an action, and closes it after its check. */
@@ -198,13 +133,13 @@ final class LiveRules {
         all.put("actions." + PROBE + ".enabled", "true");
         return Mono.usingWhen(
                 Mono.fromCallable(() -> Rule.of(PROBE, Objects.requireNonNull(read(PROBE, all)), types, publisher))
-                        .subscribeOn(thread),
+                        .subscribeOn(changes.thread()),
                 rule -> rule.probe(PROBE),
                 rule -> Mono.<Void>fromRunnable(rule::close).subscribeOn(Schedulers.boundedElastic()));
     }
 
     Mono<Void> put(String name, Map<String, String> keys) {
-        return change(() -> {
+        return changes.change(() -> {
             if (surroundings == null) {
                 early.put(name, keys);
                 return Mono.empty();
@@ -254,7 +189,7 @@ final class LiveRules {
     }
 
     Mono<Void> remove(String name) {
-        return change(() -> {
+        return changes.change(() -> {
             early.remove(name);
             broken.remove(name);
             Rule before = rules.remove(name);
@@ -301,17 +236,13 @@ final class LiveRules {
 
     /** Begins with the rules that are known, when the broker runs. */
     void begin(Rule.Surroundings of) {
-        thread.schedule(() -> {
+        changes.thread().schedule(() -> {
             surroundings = of;
-            List<Change> later = List.copyOf(changes);
-            changes.clear(); // those that have come since are behind the early ones
-            early.forEach((name, keys) -> changes.add(new Change(
-                    () -> replace(name, keys),
-                    error -> LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage()),
-                    () -> {})));
+            Map<String, Map<String, String>> known = new LinkedHashMap<>(early);
             early.clear();
-            changes.addAll(later);
-            next();
+            changes.first(() -> known.forEach((name, keys) -> changes.add(
+                    () -> replace(name, keys),
+                    error -> LOG.warn("rule {} cannot be used, its queues stay: {}", name, error.getMessage()))));
         });
         if (of.stored()) { // rules of other nodes arrive a moment after the start
             former = Schedulers.parallel()
@@ -321,7 +252,7 @@ final class LiveRules {
 
     /** Ends the queues of rules that were deleted while this node was down. Those of a rule that cannot be made stay. */
     Mono<Void> endFormer(Rule.Surroundings of) {
-        return change(() -> Mono.fromRunnable(() -> of.core().sessions().all().stream()
+        return changes.change(() -> Mono.fromRunnable(() -> of.core().sessions().all().stream()
                 .filter(session -> session.id().startsWith(CONSUMERS)
                         && !isOwned(session.id().substring(CONSUMERS.length())))
                 .forEach(LiveRules::end)));
@@ -346,7 +277,7 @@ final class LiveRules {
     /** Ends all rules; their queues stay. Blocks. */
     void close() {
         former.dispose();
-        thread.dispose();
+        changes.close();
         rules.values().forEach(Rule::close);
     }
 }

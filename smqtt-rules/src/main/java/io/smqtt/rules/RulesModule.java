@@ -232,7 +232,7 @@ final class RulesModule implements BrokerModule, Rules {
         return live;
     }
 
-    /** What the rules have of the broker, which runs. */
+    /** The parts of the running broker that rules use. */
     Rule.Surroundings surroundings() {
         return Objects.requireNonNull(around).forOperators();
     }

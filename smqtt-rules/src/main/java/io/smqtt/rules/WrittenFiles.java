@@ -30,7 +30,7 @@ final class WrittenFiles {
         this.types = types;
     }
 
-    /** What is wrong with the files of rules, with key and line. The rules are in the order in which their files are taken. */
+    /** The problems of the files of rules, with key and line. The rules are in the order in which their files are taken. */
     static List<String> problems(Map<String, RuleConfig> rules, Map<String, SinkFactory> types) {
         WrittenFiles files = new WrittenFiles(types);
         rules.forEach((name, rule) -> {

@@ -69,10 +69,10 @@ class HttpReplayTest {
     private static final TopicRequest SUBSCRIBE =
             new TopicRequest(CLIENT, AccessAction.SUBSCRIBE, "a/#", QoS.AT_MOST_ONCE, false);
 
-    /** What the server answers. */
+    /** The answer of the server. */
     private record Reply(int status, String type, String body) {}
 
-    /** What the server was asked. */
+    /** A request to the server. */
     private record Seen(String method, String uri, String type, String body) {}
 
     /** The ways in which a request has its fields. */

@@ -33,7 +33,7 @@ public sealed interface ApiAnswer {
     String contentType();
 
     /**
-     * What has failed although the status says success, such as one of several files; for the audit.
+     * The part that has failed although the status says success, such as one of several files; for the audit.
      *
      * @return a text that can be logged; empty if nothing has failed, or the status says it
      */

@@ -40,7 +40,7 @@ public interface Sink extends AutoCloseable {
 
     /**
      * Whether the answer to a batch can be missing, as that of a peer can. Then a batch without an answer within {@code timeout} is sent again. Otherwise
-     * the answer is awaited for as long as it takes: what is on its way in this process would be written twice.
+     * the answer is awaited without a limit: a batch that is still being written in this process would be written twice.
      *
      * @return true by default
      */

@@ -13,7 +13,7 @@ public final class TypeKeys {
     private static final String WORDS = "one of ";
     private static final String BOUND = " to ";
 
-    /** What forms have by themselves. */
+    /** Keys that each form has. */
     private static final List<String> OF_THE_EDITOR = List.of("type", "enabled");
 
     private TypeKeys() {}

@@ -6,6 +6,7 @@ import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SourceConfig;
+import io.smqtt.rules.Changes;
 import io.smqtt.rules.sink.SourceFactory;
 import io.smqtt.spi.SourceStatus;
 import io.smqtt.thread.AnyThread;
@@ -16,24 +17,19 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** The sources that operators have made. Changes are made one after the other, on a thread that exists while there are some. */
+/** The sources that operators have made. */
 @AnyThread
 final class LiveSources {
 
     private static final Logger LOG = LoggerFactory.getLogger(LiveSources.class);
-    private static final int IDLE_SECONDS = 10;
     private static final String PROBE = "probe";
     private static final String ENABLED = "enabled";
 
@@ -41,9 +37,9 @@ final class LiveSources {
     private final Map<String, SourceFactory> types;
     private final Map<String, RunningSource> sources = new ConcurrentSkipListMap<>();
     private final Map<String, SourceStatus> unusable = new ConcurrentSkipListMap<>();
-    private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread
-    private final Scheduler thread = Schedulers.fromExecutorService(executor());
-    private @Nullable Consumer<RunningSource> begins; // on the thread
+    private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread of changes
+    private final Changes changes = new Changes("smqtt-source-changes", () -> {});
+    private @Nullable Consumer<RunningSource> begins; // on the thread of changes
     private volatile boolean ended;
 
     /**
@@ -54,17 +50,6 @@ final class LiveSources {
     LiveSources(Set<String> configured, Map<String, SourceFactory> types) {
         this.configured = Set.copyOf(configured);
         this.types = types;
-    }
-
-    private static ThreadPoolExecutor executor() {
-        ThreadPoolExecutor executor =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread made = new Thread(task, "smqtt-source-changes");
-                    made.setDaemon(true);
-                    return made;
-                });
-        executor.allowCoreThreadTimeOut(true);
-        return executor;
     }
 
     List<RunningSource> all() {
@@ -107,7 +92,7 @@ final class LiveSources {
                         return e.problems();
                     }
                 })
-                .subscribeOn(thread);
+                .subscribeOn(changes.thread());
     }
 
     /** Makes a source, and closes it after its check. */
@@ -116,35 +101,38 @@ final class LiveSources {
         all.put(ENABLED, "true");
         return Mono.usingWhen(
                 Mono.fromCallable(() -> RunningSource.of(PROBE, Objects.requireNonNull(read(PROBE, all)), types))
-                        .subscribeOn(thread),
+                        .subscribeOn(changes.thread()),
                 RunningSource::tryOut,
                 source -> Mono.<Void>fromRunnable(source::close).subscribeOn(Schedulers.boundedElastic()));
     }
 
     Mono<Void> put(String name, Map<String, String> keys) {
-        return Mono.<Void>fromRunnable(() -> {
-                    if (begins == null) {
-                        early.put(name, keys);
-                    } else {
-                        replace(name, keys);
-                    }
-                })
-                .subscribeOn(thread);
+        return changes.change(() -> {
+            if (begins == null) {
+                early.put(name, keys);
+                return Mono.empty();
+            }
+            return replace(name, keys);
+        });
     }
 
     /** Ends the former source before the next one begins; nothing of the next one is open until then. */
-    private void replace(String name, Map<String, String> keys) {
+    private Mono<Void> replace(String name, Map<String, String> keys) {
         RunningSource next;
         try {
             next = made(name, keys);
         } catch (ConfigurationException e) {
-            endFormer(name);
-            if (!configured.contains(name)) {
-                unusable.put(name, unusable(name, keys, e));
-            }
-            throw e;
+            return endFormer(name).then(Mono.error(() -> {
+                if (!configured.contains(name)) {
+                    unusable.put(name, unusable(name, keys, e));
+                }
+                return e;
+            }));
         }
-        endFormer(name);
+        return endFormer(name).then(Mono.fromRunnable(() -> begin(name, next)));
+    }
+
+    private void begin(String name, @Nullable RunningSource next) {
         Consumer<RunningSource> begin = begins;
         if (next != null && begin != null) {
             sources.put(name, next);
@@ -169,20 +157,17 @@ final class LiveSources {
                 0);
     }
 
-    private void endFormer(String name) {
+    private Mono<Void> endFormer(String name) {
         unusable.remove(name);
         RunningSource former = sources.remove(name);
-        if (former != null) {
-            former.finish();
-        }
+        return former == null ? Mono.empty() : former.finish().publishOn(changes.thread());
     }
 
     Mono<Void> remove(String name) {
-        return Mono.<Void>fromRunnable(() -> {
-                    early.remove(name);
-                    endFormer(name);
-                })
-                .subscribeOn(thread);
+        return changes.change(() -> {
+            early.remove(name);
+            return endFormer(name);
+        });
     }
 
     /**
@@ -191,16 +176,13 @@ final class LiveSources {
      * @param begin begins with one of them
      */
     void begin(Consumer<RunningSource> begin) {
-        thread.schedule(() -> {
+        changes.thread().schedule(() -> {
             begins = begin;
-            early.forEach((name, keys) -> {
-                try {
-                    replace(name, keys);
-                } catch (ConfigurationException e) {
-                    LOG.warn("source {} cannot be used: {}", name, e.getMessage());
-                }
-            });
+            Map<String, Map<String, String>> known = new LinkedHashMap<>(early);
             early.clear();
+            changes.first(() -> known.forEach((name, keys) -> changes.add(
+                    () -> replace(name, keys),
+                    error -> LOG.warn("source {} cannot be used: {}", name, error.getMessage()))));
         });
     }
 
@@ -213,6 +195,6 @@ final class LiveSources {
     /** Ends changes. The sources are closed by the caller. */
     void close() {
         ended = true;
-        thread.dispose();
+        changes.close();
     }
 }

@@ -253,15 +253,26 @@ final class RunningSource {
                 .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())));
     }
 
-    /** Ends the source for good: first its run, which acknowledges what the broker has. Blocks for 15 seconds at most; a failure is logged. */
-    void finish() {
+    /**
+     * Ends the source for good: first its run, which acknowledges what the broker has, and is awaited for 10 seconds at most. Then it is closed on a thread that
+     * may block. A failure is logged.
+     */
+    Mono<Void> finish() {
+        return Mono.defer(this::over)
+                .onErrorResume(error -> {
+                    LOG.warn("source {}: its run could not be ended", name, error);
+                    return Mono.empty();
+                })
+                .then(Mono.<Void>fromRunnable(this::close).subscribeOn(Schedulers.boundedElastic()));
+    }
+
+    private Mono<Void> over() {
         try {
             stop();
-            source.ended().timeout(END, Mono.empty()).block();
-        } catch (RuntimeException | LinkageError e) {
-            LOG.warn("source {}: its run could not be ended", name, e);
+            return source.ended().timeout(END, Mono.empty());
+        } catch (LinkageError e) { // of an extension; Reactor would let it pass
+            return Mono.error(new IllegalStateException(e));
         }
-        close();
     }
 
     /** Ends the source for good, whatever its run still does. Blocks for some seconds at most; a failure is logged. */
