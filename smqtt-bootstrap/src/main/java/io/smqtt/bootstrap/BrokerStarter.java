@@ -41,7 +41,9 @@ interface BrokerStarter {
      */
     static CoreBroker start(
             BrokerConfig config, LegacyConfig legacy, Runnable beforehand, Consumer<BrokerBuilder> more) {
-        BrokerComposition parts = composition(config).prepare(beforehand).add(more);
+        OpenedConnections opened = new OpenedConnections();
+        BrokerComposition parts =
+                composition(config).prepare(beforehand).add(more).add(builder -> builder.observer(opened));
         if (legacy.eventTopics()) {
             parts.eventTopics();
         }
@@ -52,7 +54,7 @@ interface BrokerStarter {
             }
         });
         Broker broker = parts.start();
-        return new CoreBroker(broker, parts.module(AdminModule.class));
+        return new CoreBroker(broker, parts.module(AdminModule.class), opened);
     }
 
     /** {@return what a broker of this process is put together from} */
@@ -83,6 +85,9 @@ interface BrokerStarter {
          */
         default void show(EffectiveConfig config) {}
 
+        /** {@return transport connections that were accepted since the start} */
+        long connectionsOpened();
+
         /** {@return what was read again because of a signal, and what failed and stays as it was} */
         ReloadResult reload();
 
@@ -95,7 +100,12 @@ interface BrokerStarter {
     }
 
     /** The broker of the core, seen from a thread that may wait. */
-    record CoreBroker(Broker broker, @Nullable AdminModule admin) implements Running {
+    record CoreBroker(Broker broker, @Nullable AdminModule admin, OpenedConnections opened) implements Running {
+
+        @Override
+        public long connectionsOpened() {
+            return opened.count();
+        }
 
         @Override
         public Map<String, InetSocketAddress> listeners() {

@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -27,6 +28,12 @@ final class HeapWatch {
     /** The same while young objects are or were just collected: a complete collection then may stop clients that wait already. */
     private static final long BUSY_GARBAGE_BYTES = 2 * GARBAGE_BYTES;
 
+    /** The same in a storm of connections: what they leave behind grows with each attempt, and a pause delays all of them. */
+    private static final long STORM_GARBAGE_BYTES = 4 * GARBAGE_BYTES;
+
+    /** So many new connections from one look to the next one are a storm. */
+    static final long STORM_CONNECTIONS = 100;
+
     /** Without a collection of young objects for so long it is quiet. Clients that try again do so every few seconds. */
     private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
 
@@ -39,6 +46,7 @@ final class HeapWatch {
     private static final long PERIOD_NANOS = Duration.ofHours(6).toNanos();
 
     private final ProgramHeap heap;
+    private final LongSupplier connections;
     private final @Nullable HeapRecord record;
     private final Logger log;
 
@@ -50,6 +58,8 @@ final class HeapWatch {
     private long writtenMebibytes;
     private long collectionsSeen;
     private long busyAt;
+    private long connectionsSeen;
+    private long stormAt;
     private boolean hasSpan;
     private boolean warned;
     private boolean unwritable;
@@ -58,17 +68,20 @@ final class HeapWatch {
      * Begins to watch.
      *
      * @param heap what to watch
+     * @param connections how many were accepted since the start
      * @param record where to write, or null to write nothing
      * @param nowNanos now
      * @param log for what an operator should know
      */
-    HeapWatch(ProgramHeap heap, @Nullable HeapRecord record, long nowNanos, Logger log) {
+    HeapWatch(ProgramHeap heap, LongSupplier connections, @Nullable HeapRecord record, long nowNanos, Logger log) {
         this.heap = heap;
+        this.connections = connections;
         this.record = record;
         this.log = log;
         this.spanBegan = nowNanos;
         this.periodBegan = nowNanos;
         this.busyAt = nowNanos;
+        this.stormAt = nowNanos - QUIET_NANOS;
         this.writtenMebibytes = recorded();
         this.mostBefore = writtenMebibytes * MEBIBYTE;
     }
@@ -120,10 +133,21 @@ final class HeapWatch {
             busyAt = nowNanos;
         }
         long after = heap.usedAfterCollection();
-        long room = nowNanos - busyAt < QUIET_NANOS ? BUSY_GARBAGE_BYTES : GARBAGE_BYTES;
-        if (after < LIMIT_BYTES && heap.used() > 2 * after + room) {
+        if (after < LIMIT_BYTES && heap.used() > 2 * after + room(nowNanos)) {
             heap.collect();
         }
+    }
+
+    private long room(long nowNanos) {
+        long opened = connections.getAsLong();
+        if (opened - connectionsSeen >= STORM_CONNECTIONS) {
+            stormAt = nowNanos;
+        }
+        connectionsSeen = opened;
+        if (nowNanos - stormAt < QUIET_NANOS) {
+            return STORM_GARBAGE_BYTES;
+        }
+        return nowNanos - busyAt < QUIET_NANOS ? BUSY_GARBAGE_BYTES : GARBAGE_BYTES;
     }
 
     private void warn(long live) {

@@ -127,7 +127,7 @@ final class StartCommand implements Callable<Integer> {
         broker.show(config);
         started.set(broker);
         announce(broker);
-        watchHeap(config.broker().storage(), stop, log);
+        watchHeap(config.broker().storage(), broker, stop, log);
         Duration deadline = config.program().shutdownTimeout();
         log.info("stopping, within {} s", deadline.toSeconds());
         broker.close(deadline);
@@ -136,10 +136,15 @@ final class StartCommand implements Callable<Integer> {
     }
 
     /** Returns when the program has to stop. */
-    private void watchHeap(StorageConfig storage, CountDownLatch stop, Logger log) throws InterruptedException {
+    private void watchHeap(StorageConfig storage, BrokerStarter.Running broker, CountDownLatch stop, Logger log)
+            throws InterruptedException {
         HeapRecord record = storage.kind() == StorageConfig.Kind.MEMORY ? null : HeapRecord.in(storage.dir());
         HeapWatch watch = new HeapWatch(
-                ProgramHeap.ofProcess(), record, program.nanoTime().getAsLong(), log);
+                ProgramHeap.ofProcess(),
+                broker::connectionsOpened,
+                record,
+                program.nanoTime().getAsLong(),
+                log);
         while (!stop.await(HeapWatch.INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
             watch.look(program.nanoTime().getAsLong());
         }

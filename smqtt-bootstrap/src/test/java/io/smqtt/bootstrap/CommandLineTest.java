@@ -586,6 +586,11 @@ class CommandLineTest {
         }
 
         @Override
+        public long connectionsOpened() {
+            return 0;
+        }
+
+        @Override
         public Running start(BrokerConfig asked, LegacyConfig legacy, Runnable beforehand) {
             if (failure != null) {
                 throw failure;

@@ -28,6 +28,7 @@ class HeapWatchTest {
     Path directory;
 
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    private long connections;
     private final Logger log = new LoggerContext().getLogger("watch");
 
     @BeforeEach
@@ -122,6 +123,25 @@ class HeapWatchTest {
         assertThat(heap.collections).as("a moment later").isEqualTo(1);
         watch.look(2 + QUIET);
         assertThat(heap.collections).as("when it is quiet").isEqualTo(2);
+    }
+
+    @Test
+    void evenMoreMayPileUpInAStormOfConnections() {
+        FakeHeap heap = new FakeHeap(true);
+        heap.after = 30 * MEBIBYTE;
+        HeapWatch watch = watch(heap);
+
+        heap.used = 316 * MEBIBYTE;
+        connections += HeapWatch.STORM_CONNECTIONS;
+        watch.look(QUIET);
+        assertThat(heap.collections).as("in a storm").isZero();
+        heap.used = 317 * MEBIBYTE;
+        watch.look(2 * QUIET - 1);
+        assertThat(heap.collections).as("with too much").isEqualTo(1);
+        heap.used = 316 * MEBIBYTE;
+        connections += HeapWatch.STORM_CONNECTIONS - 1;
+        watch.look(2 * QUIET);
+        assertThat(heap.collections).as("when fewer connect").isEqualTo(2);
     }
 
     @Test
@@ -228,7 +248,7 @@ class HeapWatchTest {
     }
 
     private HeapWatch watch(ProgramHeap heap, @Nullable HeapRecord record) {
-        return new HeapWatch(heap, record, 0, log);
+        return new HeapWatch(heap, () -> connections, record, 0, log);
     }
 
     private static final class FakeHeap implements ProgramHeap {

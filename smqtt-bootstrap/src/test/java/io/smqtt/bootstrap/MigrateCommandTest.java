@@ -291,6 +291,11 @@ class MigrateCommandTest {
         }
 
         @Override
+        public long connectionsOpened() {
+            return 0;
+        }
+
+        @Override
         public Running start(BrokerConfig config, LegacyConfig legacy, Runnable beforehand) {
             beforehand.run();
             started.add(config);
