@@ -22,7 +22,8 @@ public final class ConsumerEndedException extends RuntimeException {
      *
      * @return {@link ReasonCode#SESSION_TAKEN_OVER} if a consumer of the name began on another node,
      *     {@link ReasonCode#ADMINISTRATIVE_ACTION} if it was disconnected or removed, {@link ReasonCode#QUOTA_EXCEEDED} if
-     *     there are too many sessions or the store is full
+     *     there are too many sessions or the store is full, {@link ReasonCode#SERVER_UNAVAILABLE} if another node has served the store of this
+     *     one, with {@code storage.replicas} above 1
      */
     public ReasonCode reason() {
         return reason;

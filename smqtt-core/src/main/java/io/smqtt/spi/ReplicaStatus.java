@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param logBytes the approximate bytes of that log
  * @param waitingEntries entries of this node that wait for a majority
  * @param sinceCommitMillis on the leader, the milliseconds since its last commit, or since the start
- * @param sentBytes bytes of checkpoints that this node has sent since the start to members whose log or disk was too old
+ * @param sentBytes bytes of checkpoints that this node has sent since the start to members whose log was empty or too old
  * @param receivedBytes bytes of checkpoints that this node has received since the start
  * @param refusedMessages messages of other members that this node has refused since the start because they were damaged
  * @param behind on the leader, how far each other connected member is behind; empty elsewhere
- * @param failure why the replica of this node has ended, such as a disk that is full; null while it is in use
+ * @param failure why the replica of this node has ended, such as a disk that is full, or why this node does not serve its own store any more,
+ *     because another one has; null while it is in use
  */
 public record ReplicaStatus(
         String home,

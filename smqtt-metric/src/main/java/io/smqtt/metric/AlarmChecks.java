@@ -172,7 +172,7 @@ final class AlarmChecks {
             if (one.failure() != null) {
                 fail(
                         "replica_failed/" + one.home(),
-                        "the replica of node " + one.home() + "'s store on this node has ended: " + one.failure());
+                        "the replica of node " + one.home() + "'s store on this node is not in use: " + one.failure());
             }
         });
         ReplicaStatus own = held.own();

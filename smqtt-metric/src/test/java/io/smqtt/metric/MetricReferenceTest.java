@@ -71,7 +71,7 @@ class MetricReferenceTest {
             | `bridge_down/<name>` | critical | the bridge `<name>` has lost its connection, or an attempt to connect has failed; not one that an operator has stopped |
             | `backend_down/<name>` | critical | the backend `<name>` of `access.chain` fails: it is not asked, except for one request every few seconds |
             | `no_majority` | critical | with `storage.replicas` above 1: this node commits nothing that its clients store, because it reaches no majority of its replicas or does not lead them |
-            | `replica_failed/<node>` | critical | with `storage.replicas` above 1: the replica of that node's store on this node has ended, for example because its disk is full. The node has to be started again; `/health/live` fails as soon as the disk takes writes again |
+            | `replica_failed/<node>` | critical | with `storage.replicas` above 1: the replica of that node's store on this node has ended, for example because its disk is full, or another node has served the store of this one. The node has to be started again; `/health/live` fails as soon as the disk takes writes again |
             | `too_few_members` | critical | fewer nodes than `cluster.min-members` can be reached |
             | `certificate_expires/<block>` | warning, then critical | a certificate of `<block>.tls.certificate` expires within 14 days (`management.alarms.certificate-expiry`), or has expired. The files are read once an hour |
 

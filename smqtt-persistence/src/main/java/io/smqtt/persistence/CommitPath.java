@@ -10,7 +10,7 @@ public interface CommitPath {
      * Commits a batch, and waits until {@link StoreReplica#apply} has applied it on this member. Called on the committing thread.
      *
      * @param batch the encoded rows; not changed afterwards
-     * @throws IOException if it was not committed, or if that is not known. This member does not lead any more
+     * @throws IOException if it was not committed, or if that is not known: this member does not lead any more, or is being closed
      */
     void commit(byte[] batch) throws IOException;
 

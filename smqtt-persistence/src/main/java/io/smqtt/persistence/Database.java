@@ -68,6 +68,7 @@ final class Database implements AutoCloseable {
     void commitBy(@Nullable CommitPath other) {
         path = other;
         former = List.of(); // a store that did not open has written its clock and numbers only
+        allowCompacting(other != null);
     }
 
     Path directory() {
@@ -124,9 +125,14 @@ final class Database implements AutoCloseable {
         }
     }
 
-    private synchronized void stopCompacting() {
-        closing = true;
-        if (compacting != null) {
+    /** Ends a compaction under way; no other starts. */
+    void stopCompacting() {
+        allowCompacting(false);
+    }
+
+    private synchronized void allowCompacting(boolean allowed) {
+        closing = !allowed;
+        if (closing && compacting != null) {
             compacting.setCanceled(true);
         }
     }
@@ -184,8 +190,22 @@ final class Database implements AutoCloseable {
             rows.writeTo(batch, open);
             return new View(open);
         });
-        try (before) {
+        try {
             commit(way, batch.toByteArray(), rows, before);
+        } finally {
+            close(before);
+        }
+    }
+
+    /** One of handles that were closed meanwhile has ended with them. */
+    private void close(View view) {
+        lock.readLock().lock();
+        try {
+            if (view.isOf(handles)) {
+                view.close();
+            }
+        } finally {
+            lock.readLock().unlock();
         }
     }
 
@@ -202,11 +222,13 @@ final class Database implements AutoCloseable {
         if (!former.isEmpty()) {
             return; // that of an earlier batch, which is restored first
         }
-        List<Change> kept = new ArrayList<>();
-        for (Change change : rows.changes()) {
-            kept.add(new Change(change.family(), change.key(), before.get(change.family(), change.key())));
-        }
-        former = kept;
+        former = use(open -> {
+            List<Change> kept = new ArrayList<>();
+            for (Change change : before.isOf(open) ? rows.changes() : List.<Change>of()) {
+                kept.add(new Change(change.family(), change.key(), before.get(change.family(), change.key())));
+            }
+            return kept;
+        });
     }
 
     /**

@@ -318,7 +318,10 @@ public final class RocksBrokerStore implements BrokerStore {
         reader.shutdown();
         store.finish();
         if (!owns) {
-            LOG.debug("the database of the store stays open");
+            database.stopCompacting();
+            background.shutdown();
+            awaitEnd(reader);
+            awaitEnd(background);
         } else if (database.close(CLOSE_WITHIN)) {
             folder.close();
         } else {
@@ -329,5 +332,15 @@ public final class RocksBrokerStore implements BrokerStore {
             });
         }
         background.shutdown();
+    }
+
+    private static void awaitEnd(ExecutorService ending) {
+        try {
+            if (!ending.awaitTermination(CLOSE_WITHIN.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("the store is still being read, for example by a backup; its rows are replaced when that ends");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

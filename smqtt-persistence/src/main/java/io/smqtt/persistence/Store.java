@@ -183,7 +183,7 @@ final class Store {
         broken = failure;
         repairNanos = System.nanoTime();
         if (database.isReplicated()) {
-            return; // the outcome is unknown, and this member does not lead any more
+            return; // the outcome is unknown: this member does not lead any more, or is being closed
         }
         try {
             uncutAfter = database.latestSequence();

@@ -39,6 +39,9 @@ final class StoreFolder implements AutoCloseable {
     /** Increased when older programs cannot read the rows. */
     static final int FORMAT = 1;
 
+    /** The format of the rows of a replica. Those of format 1 have no reigns, and a program that knows none would remove them. */
+    static final int REPLICA_FORMAT = 2;
+
     private static final Logger LOG = LoggerFactory.getLogger(StoreFolder.class);
     private static final String FORMAT_LINE = "smqtt store format ";
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
@@ -50,12 +53,14 @@ final class StoreFolder implements AutoCloseable {
     private final Path directory;
     private final Path path;
     private final FileChannel lockFile;
+    private final int format;
     private final boolean fresh;
 
-    private StoreFolder(Path directory, Path path, FileChannel lockFile) throws IOException {
+    private StoreFolder(Path directory, Path path, FileChannel lockFile, int format) throws IOException {
         this.directory = directory;
         this.path = path;
         this.lockFile = lockFile;
+        this.format = format;
         this.fresh = prepare();
     }
 
@@ -67,6 +72,15 @@ final class StoreFolder implements AutoCloseable {
      * @throws io.smqtt.spi.StoreDamagedException if it is not a store, or one of a newer program
      */
     static StoreFolder open(Path directory) {
+        return open(directory, FORMAT);
+    }
+
+    /** The same for the rows of a replica. Those of an earlier format get the current one, so that older programs do not open them any more. */
+    static StoreFolder openReplica(Path directory) {
+        return open(directory, REPLICA_FORMAT);
+    }
+
+    private static StoreFolder open(Path directory, int format) {
         createAbove(directory.getParent());
         try {
             Files.createDirectories(directory);
@@ -81,7 +95,7 @@ final class StoreFolder implements AutoCloseable {
             try {
                 FileChannel lockFile = lock(directory);
                 try {
-                    return new StoreFolder(directory, path, lockFile);
+                    return new StoreFolder(directory, path, lockFile, format);
                 } catch (IOException | RuntimeException e) {
                     lockFile.close();
                     throw e;
@@ -143,33 +157,47 @@ final class StoreFolder implements AutoCloseable {
 
     /** Whether a new database must be created. */
     private boolean prepare() throws IOException {
-        Path format = directory.resolve("FORMAT");
+        Path file = directory.resolve("FORMAT");
         boolean exists = Files.exists(database());
-        if (Files.exists(format)) {
-            requireFormat(format);
+        if (Files.exists(file)) {
+            int found = formatIn(file);
+            requireFormat(file, found);
             if (!exists) {
                 throw Damage.of(database(), "the database is missing", null);
+            }
+            if (found != format) {
+                Files.writeString(begun(), FORMAT_LINE + format + "\n");
+                created();
             }
             return false;
         }
         if (exists && !Files.exists(begun())) {
-            throw Damage.of(format, "the file is missing, so that nobody knows what the database holds", null);
+            throw Damage.of(file, "the file is missing, so that nobody knows what the database holds", null);
         }
         deleteDatabase(); // the program ended before it could store anything
-        Files.writeString(begun(), FORMAT_LINE + FORMAT + "\n");
+        Files.writeString(begun(), FORMAT_LINE + format + "\n");
         Files.createDirectories(database());
         return true;
     }
 
-    private static void requireFormat(Path file) throws IOException {
+    private static int formatIn(Path file) throws IOException {
         String line = Files.readString(file, StandardCharsets.ISO_8859_1).trim(); // accepts damaged bytes
         if (!line.matches(FORMAT_LINE + "[0-9]{1,9}")) {
             throw Damage.of(file, "the file does not name a format", null);
         }
-        int found = Integer.parseInt(line.substring(FORMAT_LINE.length()));
-        if (found != FORMAT) {
+        return Integer.parseInt(line.substring(FORMAT_LINE.length()));
+    }
+
+    private void requireFormat(Path file, int found) {
+        if (format == FORMAT && found == REPLICA_FORMAT) {
             throw new io.smqtt.spi.StoreDamagedException(
-                    file + ": the store has format " + found + ", this program supports " + FORMAT
+                    file + ": the store is a replica, which only a node with storage.replicas above 1 opens. Nothing was changed. "
+                            + "\"smqtt data backup\" of that node makes a store of it.",
+                    null);
+        }
+        if (found != format && found != FORMAT) {
+            throw new io.smqtt.spi.StoreDamagedException(
+                    file + ": the store has format " + found + ", this program supports " + format
                             + ". Nothing was changed. Use the version of smqtt that wrote it, or export there and import here.",
                     null);
         }
@@ -278,7 +306,16 @@ final class StoreFolder implements AutoCloseable {
 
     /** Turns a copy of the database into a store. */
     static void complete(Path copy) throws IOException {
-        Files.writeString(copy.resolve("FORMAT"), FORMAT_LINE + FORMAT + "\n");
+        complete(copy, FORMAT);
+    }
+
+    /** Turns a copy of the rows of a replica into those of another one. */
+    static void completeReplica(Path copy) throws IOException {
+        complete(copy, REPLICA_FORMAT);
+    }
+
+    private static void complete(Path copy, int format) throws IOException {
+        Files.writeString(copy.resolve("FORMAT"), FORMAT_LINE + format + "\n");
         sync(copy.resolve("FORMAT"));
         restrict(copy);
         restrict(copy.resolve("db"));

@@ -49,7 +49,7 @@ public final class StoreReplica implements AutoCloseable {
      * @throws StoreUnusableException if the directory cannot be read or written
      */
     public static StoreReplica open(Path directory, StoreSettings settings) {
-        StoreFolder folder = StoreFolder.open(directory.toAbsolutePath().normalize());
+        StoreFolder folder = StoreFolder.openReplica(directory.toAbsolutePath().normalize());
         Database database = new Database(folder.database(), settings, true);
         try {
             NativeLibrary.load(folder.directory());
@@ -155,7 +155,7 @@ public final class StoreReplica implements AutoCloseable {
             try {
                 Files.createDirectories(target);
                 database.checkpoint(target.resolve("db"));
-                StoreFolder.complete(target);
+                StoreFolder.completeReplica(target);
             } catch (IOException | RocksDBException e) {
                 throw StoreUnusableException.of(target, e);
             }
@@ -194,8 +194,9 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
-     * Closes the store over these rows, if there is one: from here on it reads and writes nothing, and the rows may be replaced. Blocks until the
-     * batches that were submitted are committed or have failed; can be called more than once.
+     * Closes the store over these rows, if there is one: it writes nothing any more, and the rows may be replaced. Blocks until the batches that were
+     * submitted are committed or have failed, and then for some seconds at most until reads, a compaction and a backup have ended. Can be called
+     * more than once.
      */
     public void endLead() {
         RocksBrokerStore open = store;

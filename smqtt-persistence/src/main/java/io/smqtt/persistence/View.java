@@ -22,6 +22,11 @@ final class View implements AutoCloseable {
         this.point = new ReadOptions().setSnapshot(snapshot);
     }
 
+    /** Whether this is a view of these handles. */
+    boolean isOf(@Nullable Handles other) {
+        return open == other;
+    }
+
     byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
         return open.db.get(open.of(family), point, key);
     }

@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jgroups.Address;
@@ -25,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * asked for, so memory does not depend on the size. A checkpoint is removed when the member has it, when it has not asked for some time, or
  * when the leadership ends.
  *
- * <p>Used by the group's thread, but for {@link #pinned}.
+ * <p>Used by the group's thread, but for {@link #pinned} and {@link #isInVain}.
  */
 final class CheckpointSource {
 
@@ -36,6 +38,9 @@ final class CheckpointSource {
 
     private static final long OFFER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** The checkpoints for a member before it gets entries in their place, if the log has all of them. */
+    private static final int MAXIMUM_CHECKPOINTS = 3;
+
     private final String group;
     private final StateFolder folder;
     private final ReplicatedState state;
@@ -43,6 +48,8 @@ final class CheckpointSource {
     private final GroupLink link;
     private final SecureRandom random = new SecureRandom();
     private final Map<Address, Copy> copies = new HashMap<>();
+    private final Map<Address, Integer> begun = new HashMap<>();
+    private final Set<Address> inVain = ConcurrentHashMap.newKeySet();
     private long retryNanos = System.nanoTime() - OFFER_NANOS;
     private long sent;
 
@@ -74,12 +81,28 @@ final class CheckpointSource {
         Copy copy = copies.get(member);
         if (copy == null) {
             if (now - retryNanos >= 0) {
-                create(member, now);
+                begin(member, now);
             }
         } else if (now - copy.usedNanos >= OFFER_NANOS && now - copy.offeredNanos >= OFFER_NANOS) {
             copy.offeredNanos = now;
             link.send(member, copy.offer);
         }
+    }
+
+    private void begin(Address member, long now) {
+        if (begun.merge(member, 1, Integer::sum) > MAXIMUM_CHECKPOINTS && inVain.add(member)) {
+            LOG.warn(
+                    "{} checkpoints of the group {} did not bring {} up to date; it gets all entries, as far as the log has them",
+                    MAXIMUM_CHECKPOINTS,
+                    group,
+                    GroupMembers.nameOf(member));
+        }
+        create(member, now);
+    }
+
+    /** Whether checkpoints were of no use for a member, so that it gets entries if the log has them. Thread-safe. */
+    boolean isInVain(Address member) {
+        return inVain.contains(member);
     }
 
     private void create(Address member, long now) {
@@ -174,6 +197,8 @@ final class CheckpointSource {
 
     /** Removes the checkpoints of members that are away, and those that no member has asked for in some time. */
     void tick(View present, long now) {
+        begun.keySet().removeIf(member -> !present.containsMember(member));
+        inVain.removeIf(member -> !present.containsMember(member));
         copies.entrySet().removeIf(entry -> {
             Copy copy = entry.getValue();
             boolean isOver = !present.containsMember(entry.getKey()) || now - copy.usedNanos > IDLE_NANOS;
@@ -188,6 +213,8 @@ final class CheckpointSource {
     void clear() {
         copies.values().forEach(copy -> remove(copy.directory));
         copies.clear();
+        begun.clear();
+        inVain.clear();
     }
 
     /** The first entry that a member will need when it has its checkpoint; the log keeps it. */

@@ -30,6 +30,7 @@ final class GroupCommits implements CommitPath {
     private final BooleanSupplier hasMajority;
     private final long graceNanos;
     private volatile boolean failing;
+    private volatile long committed; // written by the thread that commits
     private volatile long term = NONE; // written under the lock of this, read by event loops without it
     private volatile long reign; // written under the lock of this
     private volatile @Nullable String end; // written under the lock of this
@@ -103,12 +104,18 @@ final class GroupCommits implements CommitPath {
         return failing;
     }
 
+    /** The number of the last batch that was committed; grows while batches are. */
+    long committed() {
+        return committed;
+    }
+
     @Override
     public void commit(byte[] batch) throws IOException {
         boolean done = false;
         try {
             commitAs(++number, batch);
             done = true;
+            committed = number;
         } finally {
             failing = !done;
         }

@@ -377,7 +377,8 @@ final class GroupRaft extends RAFT {
 
     private void sendFrom(Address member, long next) {
         boolean isRemoved = next <= own.firstAppended(); // the term of the entry before it is not known
-        if (isRemoved || next == 1 && last_appended > emptyEntries && state.applied() > 0) {
+        boolean isEmpty = next == 1 && last_appended > emptyEntries && state.applied() > 0;
+        if (isRemoved || isEmpty && !applied.needsEntries(member)) {
             resent.put(member, Resent.removed(next));
             applied.isBehind(member);
             return;
@@ -425,5 +426,8 @@ final class GroupRaft extends RAFT {
 
         /** A member gets a checkpoint of the leader, which is this node, in place of entries. Called again and again. */
         void isBehind(Address member);
+
+        /** Whether checkpoints were of no use for a member. */
+        boolean needsEntries(Address member);
     }
 }

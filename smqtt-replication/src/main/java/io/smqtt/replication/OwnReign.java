@@ -147,6 +147,20 @@ final class OwnReign {
     }
 
     /**
+     * The rows of this member are those of another one.
+     *
+     * @param entry the number of the last reign that was applied to them
+     */
+    void found(long entry) {
+        synchronized (this) {
+            if (number == NONE || number == entry) {
+                return; // it has not begun, or is part of them
+            }
+        }
+        end("another node has served this store since entry " + entry);
+    }
+
+    /**
      * Ends this reign: what waits fails, and it does not begin again.
      *
      * @param why the reason

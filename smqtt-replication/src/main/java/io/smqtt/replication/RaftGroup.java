@@ -509,6 +509,11 @@ final class RaftGroup implements AutoCloseable {
         }
 
         @Override
+        public boolean needsEntries(Address member) {
+            return messages.source().isInVain(member);
+        }
+
+        @Override
         public void isBehind(Address member) {
             execute(() -> {
                 if (leadingTerm != NOT_LEADING) {

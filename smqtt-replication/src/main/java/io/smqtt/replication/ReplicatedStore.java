@@ -44,18 +44,25 @@ final class ReplicatedStore implements BrokerStore {
     /** Longer than a vote takes, and shorter than clients wait. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
-    /** The time of a stop for batches to be committed; a majority that is there needs far less. */
-    private static final Duration COMMIT_WITHIN = Duration.ofSeconds(5);
+    /** The time of a stop in which one batch at least has to be committed; a majority that is there needs far less. */
+    private static final Duration PROGRESS_WITHIN = Duration.ofSeconds(5);
 
-    /** The time of a stop for channel, log and rows to be closed; in sum less than the broker waits. */
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(12);
+    /** The time of a stop for all batches. */
+    private static final Duration COMMIT_WITHIN = Duration.ofSeconds(10);
+
+    /** The time for the batches that have failed then to be answered. */
+    private static final Duration FAIL_WITHIN = Duration.ofSeconds(2);
+
+    /** The time of a stop for channel, log and rows to be closed, with that before; in sum with the others less than the broker waits. */
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(7);
 
     private final StoreState state;
     private final RaftGroup group;
     private final Link link;
     private final GroupCommits commits;
     private final OwnReign reign;
-    private final CompletableFuture<Void> ended = new CompletableFuture<>(); // its reign is over, and the store closed
+    private final CompletableFuture<Void> over = new CompletableFuture<>(); // its reign is over
+    private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the store is closed after that, too
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object serving = new Object(); // not the monitor that threads of the group take
     private volatile @Nullable BrokerStore store; // set once, guarded by serving
@@ -184,9 +191,9 @@ final class ReplicatedStore implements BrokerStore {
         return reign.ended();
     }
 
-    /** Sets what is called when this member does not serve its store any more, and it is closed; at once if that is so already. Must not block. */
+    /** Sets what is called when this member does not serve its store any more; at once if that is so already. Must not block. */
     void whenNotServed(Runnable task) {
-        ended.thenRun(task);
+        over.thenRun(task);
     }
 
     /** Why the log or the rows of this member cannot be used any more; null while they are in use. */
@@ -287,7 +294,7 @@ final class ReplicatedStore implements BrokerStore {
 
     /**
      * Ends the store, and closes its channel if it has one of its own, the log and the rows. A shared channel is closed before. Batches that are not
-     * committed in time fail, and the log has their number; what a disk that hangs does not close in time is left to the end of the process.
+     * committed in time fail, and the log has their bytes; what a disk that hangs does not close in time is left to the end of the process.
      */
     @Override
     public void close() {
@@ -295,28 +302,49 @@ final class ReplicatedStore implements BrokerStore {
             return;
         }
         TimedClose ending = TimedClose.begin("smqtt-replica-end", this::endServing);
-        if (!ending.await(COMMIT_WITHIN)) {
-            GroupFigures open = figures();
-            LOG.warn(
-                    "the store {} is closed although a majority of its replicas did not answer within {} s: entries {}, their bytes {}, bytes of operations"
-                            + " behind them {} have failed, and were not acknowledged",
-                    open.group(),
-                    COMMIT_WITHIN.toSeconds(),
-                    open.waitingEntries(),
-                    open.waitingBytes(),
-                    state.waitingBytes());
+        boolean isOver = hasEnded(ending, PROGRESS_WITHIN);
+        if (!isOver) {
+            long waiting = state.waitingBytes();
+            String cause = group.hasMajority() ? "it does not commit them fast enough" : "it reaches no majority of its replicas";
             commits.end("the store is closed");
+            LOG.warn(
+                    "the store {} is closed before all was committed, because {}: up to {} bytes of operations are not committed",
+                    figures().group(),
+                    cause,
+                    waiting);
         }
+        boolean isLeft = isOver || hasEnded(ending, FAIL_WITHIN);
         TimedClose closing = TimedClose.begin("smqtt-replica-close", () -> {
-            ending.await(CLOSE_WITHIN);
-            link.close();
-            group.close();
+            try {
+                link.close();
+            } finally {
+                group.close();
+            }
         });
-        if (!closing.await(CLOSE_WITHIN)) {
+        if (!closing.await(CLOSE_WITHIN) || !isLeft) {
             LOG.error(
-                    "the replica of {} was not closed within {} s, because its disk does not answer; what was acknowledged is on other disks",
-                    group.figures().group(),
-                    CLOSE_WITHIN.toSeconds());
+                    "the replica of {} was not closed in time, because its disk does not answer; what a majority has committed is on other disks",
+                    figures().group());
+        }
+    }
+
+    /** Waits for the end of the store: as long as batches are committed, and within a limit. A failure of it must not keep the rest open. */
+    private boolean hasEnded(TimedClose ending, Duration progress) {
+        long endNanos = System.nanoTime() + COMMIT_WITHIN.toNanos();
+        long leftNanos = COMMIT_WITHIN.toNanos();
+        long before = -1;
+        try {
+            while (leftNanos > 0 && before != commits.committed()) {
+                before = commits.committed();
+                if (ending.await(Duration.ofNanos(Math.min(leftNanos, progress.toNanos())))) {
+                    return true;
+                }
+                leftNanos = endNanos - System.nanoTime();
+            }
+            return false;
+        } catch (RuntimeException | Error e) {
+            LOG.error("the store {} did not end as it should", figures().group(), e);
+            return true;
         }
     }
 
@@ -394,6 +422,7 @@ final class ReplicatedStore implements BrokerStore {
         @Override
         public void ended() {
             opened();
+            over.complete(null);
             TimedClose.begin("smqtt-replica-end", () -> {
                 try {
                     endServing();
@@ -410,6 +439,11 @@ final class ReplicatedStore implements BrokerStore {
         @Override
         public void applied(long entry, Reign begun) {
             reign.applied(entry, begun);
+        }
+
+        @Override
+        public void found(long entry) {
+            reign.found(entry);
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.smqtt.replication;
 
 import io.smqtt.BrokerModule;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Replicas;
@@ -40,9 +41,14 @@ final class ReplicationModule implements BrokerModule {
                 .forEach(session -> session.execute(() -> {
                     PacketSink connection = session.sink();
                     if (connection != null && session.isStored()) {
-                        connection.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+                        connection.disconnect(reasonFor(session.id()));
                     }
                 }));
+    }
+
+    /** A consumer in the process takes that of a stop for its regular end, but the broker runs on. */
+    private static ReasonCode reasonFor(String clientId) {
+        return InProcess.isReserved(clientId) ? ReasonCode.SERVER_UNAVAILABLE : ReasonCode.SERVER_SHUTTING_DOWN;
     }
 
     @Override

@@ -22,6 +22,7 @@ final class StoreState implements ReplicatedState {
     private final StoreSettings limits;
     private final Reigns reigns;
     private volatile @Nullable StoreReplica rows;
+    private volatile ReplicaPosition last = ReplicaPosition.NONE; // of rows that were closed
 
     /**
      * Creates a state that is not open.
@@ -36,14 +37,19 @@ final class StoreState implements ReplicatedState {
 
     @Override
     public synchronized void open(Path directory) {
-        rows = StoreReplica.open(directory, limits);
+        StoreReplica opened = StoreReplica.open(directory, limits);
+        rows = opened;
+        if (opened.position().reign() != last.reign()) {
+            reigns.found(opened.position().reign());
+        }
     }
 
     @Override
     public synchronized void close() {
         StoreReplica open = rows;
-        rows = null;
         if (open != null) {
+            last = open.position();
+            rows = null;
             open.close();
         }
     }
@@ -57,10 +63,10 @@ final class StoreState implements ReplicatedState {
         return open;
     }
 
-    /** The position of the rows; that of new rows while they are closed. */
+    /** The position of the rows; while they are closed, that of those before. */
     ReplicaPosition position() {
         StoreReplica open = rows;
-        return open == null ? ReplicaPosition.NONE : open.position();
+        return open == null ? last : open.position();
     }
 
     /** Closes the store over the rows, if there is one. Blocks. */
@@ -111,10 +117,14 @@ final class StoreState implements ReplicatedState {
         }
     }
 
-    /** One without a reign counts as long as there was none: it is of the time before there were any. */
+    /** One without a reign counts as long as there was none: it is of the time before there were any. A later one is of a program that knows none. */
     private void apply(StoreReplica open, long index, StoreEntry.Batch batch) {
         ReplicaPosition before = open.position();
         boolean isBeforeAll = batch.reign() == 0 && before.reign() == 0;
+        if (batch.reign() == 0 && !isBeforeAll) {
+            throw new MalformedBytesException("entry " + index + " cannot be applied: it was written by a version of smqtt without reigns, behind reign "
+                    + before.reign());
+        }
         if (isBeforeAll || before.takes(batch.reign(), batch.number())) {
             open.apply(before.behind(index, batch.number()), batch.source(), batch.offset(), batch.length());
         } else {
@@ -155,6 +165,13 @@ final class StoreState implements ReplicatedState {
          * @param entry the index of the entry, which is the number of the reign
          */
         void applied(long entry, Reign reign);
+
+        /**
+         * Rows were opened in which there is another reign than in those before: at the start, and when a checkpoint of another member has come.
+         *
+         * @param entry the number of that reign
+         */
+        void found(long entry);
 
         /**
          * The rows are to be replaced by those of another member, and have a store over them.

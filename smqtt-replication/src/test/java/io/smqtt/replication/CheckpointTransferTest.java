@@ -242,6 +242,24 @@ class CheckpointTransferTest {
         assertThat(sending.outgoing()).isEmptyDirectory();
     }
 
+    /** It has too little room, for example: then it gets entries, if the log has all of them. */
+    @Test
+    void aMemberThatCheckpointsDoNotHelpGetsEntries() {
+        state.isBroken = true;
+        for (int i = 0; i < 3; i++) {
+            source.needed(behind, now);
+            deliver(UnaryOperator.identity());
+            assertThat(source.isInVain(behind)).isFalse();
+            now += TimeUnit.SECONDS.toNanos(6);
+        }
+        source.needed(behind, now);
+        assertThat(source.isInVain(behind)).isTrue();
+        assertThat(source.isInVain(other)).isFalse();
+
+        source.tick(View.create(leader, 1, leader, other), now);
+        assertThat(source.isInVain(behind)).isFalse();
+    }
+
     @Test
     void aNameDoesNotLeadOutOfTheDirectory() {
         for (String name : List.of("../x", "/etc/x", "a/../x", "a/b/c", "", ".", "..", "a\\b", "a/.x", "\u0000")) {

@@ -125,6 +125,11 @@ class EarlierTermsTest {
 
         @Override
         public void isBehind(Address member) {}
+
+        @Override
+        public boolean needsEntries(Address member) {
+            return false;
+        }
     }
 
     private final class Recorder implements StateMachine {

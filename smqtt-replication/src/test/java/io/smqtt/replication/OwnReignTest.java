@@ -73,6 +73,18 @@ class OwnReignTest {
     }
 
     @Test
+    void rowsOfAnotherReignEndIt() {
+        reign.found(7);
+        begin();
+        reign.found(20);
+        assertThat(reign.ended()).isNull();
+
+        reign.found(25);
+        assertThat(reign.ended()).contains("another node has served this store since entry 25");
+        assertThat(commits.hasEnded()).isTrue();
+    }
+
+    @Test
     void aLeaderThatIsNotWantedToServeDoesNotReign() {
         reign.leads(3);
         assertThat(terms).isEmpty();

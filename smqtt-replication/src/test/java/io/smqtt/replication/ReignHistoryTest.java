@@ -313,6 +313,11 @@ class ReignHistoryTest {
         }
 
         @Override
+        public void found(long entry) {
+            reign.found(entry);
+        }
+
+        @Override
         public CompletableFuture<Void> replaced() {
             throw new IllegalStateException("there is no store over these rows");
         }
@@ -320,9 +325,12 @@ class ReignHistoryTest {
 
     private final class Listening implements OwnReign.Listener {
 
+        private boolean hasBegun;
+
         @Override
         public void opened() {
-            count("continued");
+            count(hasBegun ? "continued" : "begun");
+            hasBegun = true;
         }
 
         @Override

@@ -7,14 +7,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.persistence.CommitPath;
 import io.smqtt.persistence.ReplicaPosition;
+import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.persistence.StoreUnusableException;
+import io.smqtt.spi.StoreDamagedException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -148,12 +152,49 @@ class StoreStateTest {
         long ofB = reign(B);
         note(ofB, 1, "y", "first of b");
         one.persist();
+        Path crashed = folder.resolve("crashed");
+        copyFiles(folder.resolve("one"), crashed); // while it is open: what was not flushed is missing
+        note(ofB, 2, "y", "second of b");
         one.close();
-        one.open(folder.resolve("one"));
+        one.open(crashed);
 
         assertThat(one.position()).isEqualTo(new ReplicaPosition(3, ofB, 1));
         note(ofB, 1, "y", "again");
-        assertNotes(Map.of("y", "first of b"));
+        assertNotes(Map.of("y", "second of b"));
+        assertThat(one.position()).isEqualTo(other.position());
+    }
+
+    /** Rows that were not flushed since before the reign: a crash leaves a position in front of it, and the log has the rest. */
+    @Test
+    void aReignThatTheRowsHaveLostIsAppliedAgain() throws Exception {
+        long ofA = reign(A);
+        note(ofA, 1, "x", "first of a");
+        one.persist();
+        long ofB = reign(B);
+        note(ofA, 2, "x", "late");
+        note(ofB, 1, "y", "first of b");
+        Path crashed = folder.resolve("crashed");
+        copyFiles(folder.resolve("one"), crashed);
+        one.close();
+        one.open(crashed);
+
+        assertThat(one.position()).isEqualTo(new ReplicaPosition(2, ofA, 1));
+        catchUp(one);
+        assertNotes(Map.of("x", "first of a", "y", "first of b"));
+        assertThat(one.position()).isEqualTo(other.position());
+    }
+
+    private static void copyFiles(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Path target = to.resolve(from.relativize(file));
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else if (!file.endsWith("lock") && !file.endsWith("LOCK")) {
+                    Files.copy(file, target);
+                }
+            }
+        }
     }
 
     @Test
@@ -183,9 +224,58 @@ class StoreStateTest {
         append(withoutReign("y", "old"));
         long ofA = reign(A);
         note(ofA, 1, "y", "first of a");
-        append(withoutReign("x", "too late"));
 
         assertNotes(Map.of("x", "old", "y", "first of a"));
+    }
+
+    /** A program without reigns leads, and has appended an entry behind one: members of both would differ for good. */
+    @Test
+    void aBatchWithoutAReignBehindOneEndsTheMember() {
+        reign(A);
+        byte[] entry = withoutReign("x", "too late");
+
+        assertThatThrownBy(() -> one.apply(2, entry, 0, entry.length))
+                .isInstanceOf(MalformedBytesException.class)
+                .hasMessageContaining("version of smqtt without reigns");
+        assertThat(one.position().entry()).isEqualTo(1);
+    }
+
+    /** A program that knows no reigns must not open rows that have one: it would remove it. */
+    @Test
+    void rowsHaveAFormatThatOlderProgramsRefuse() throws Exception {
+        Path rows = folder.resolve("one");
+        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 2");
+        Path copy = folder.resolve("copy");
+        one.checkpoint(copy);
+        assertThat(copy.resolve("FORMAT")).hasContent("smqtt store format 2");
+
+        one.close();
+        Files.writeString(rows.resolve("FORMAT"), "smqtt store format 1\n"); // as older ones wrote it
+        one.open(rows);
+        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 2");
+        one.close();
+        assertThatThrownBy(() -> RocksBrokerStore.open(rows, StoreSettings.defaults()))
+                .isInstanceOf(StoreDamagedException.class)
+                .hasMessageContaining("the store is a replica");
+    }
+
+    @Test
+    void thePositionStaysKnownWhileTheRowsAreReplaced() throws Exception {
+        long ofA = reign(A);
+        note(ofA, 1, "x", "first of a");
+        Path copy = folder.resolve("copy");
+        long ofB = reign(B);
+        other.checkpoint(copy);
+
+        one.close();
+        assertThat(one.position().reign()).isEqualTo(ofB);
+        one.open(copy);
+        assertThat(reigns.found).isEmpty();
+
+        long later = reign(A);
+        one.close();
+        one.open(folder.resolve("older"));
+        assertThat(reigns.found).as("not %d", later).containsExactly(0L);
     }
 
     private static byte[] withoutReign(String name, String value) {
@@ -263,11 +353,17 @@ class StoreStateTest {
     private static final class Recorded implements StoreState.Reigns {
 
         private final List<String> applied = new ArrayList<>();
+        private final List<Long> found = new ArrayList<>();
         private final CompletableFuture<Void> replaced = new CompletableFuture<>();
 
         @Override
         public void applied(long entry, Reign reign) {
             applied.add(entry + " " + reign);
+        }
+
+        @Override
+        public void found(long entry) {
+            found.add(entry);
         }
 
         @Override
