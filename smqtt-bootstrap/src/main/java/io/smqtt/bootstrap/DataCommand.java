@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.FileProblem;
+import io.smqtt.persistence.ReplicaCopier;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.persistence.StoreSettings;
@@ -15,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -193,7 +195,7 @@ final class DataCommand implements Runnable {
     @Command(
             name = "backup",
             description = "Copies the store to a new directory, also while the broker runs. The copy is a data "
-                    + "directory: start with --data DIR to use it.")
+                    + "directory: start with --data DIR to use it, with one replica or several.")
     static final class Backup extends ConfiguredCommand {
 
         @Option(
@@ -201,6 +203,13 @@ final class DataCommand implements Runnable {
                 paramLabel = "SECONDS",
                 description = "Sets the maximum time for a running broker. The default is ${DEFAULT-VALUE}.")
         int timeoutSeconds = 600;
+
+        @Option(
+                names = "--store",
+                paramLabel = "NODE",
+                description = "Copies the store of another node, as its replica here has it. The broker must not run.")
+        @Nullable
+        String node;
 
         @Parameters(paramLabel = "DIR", description = "Names the new directory.")
         String target = "";
@@ -212,18 +221,33 @@ final class DataCommand implements Runnable {
         @Override
         public Integer call() {
             DataDirectory data = dataDirectory();
-            data.requireExisting();
+            if (!data.hasReplicas()) {
+                data.requireExisting();
+            }
             Path copy = program().directory().resolve(target);
             if (Files.exists(copy)) {
                 throw new BadDataException(target + " exists already");
             }
             try {
-                RocksBrokerStore.backup(data.store(), copy.resolve("store"), Duration.ofSeconds(timeoutSeconds));
+                copy(data, copy.resolve("store"), Duration.ofSeconds(timeoutSeconds));
             } catch (UncheckedIOException e) {
                 throw new BadDataException(String.valueOf(e.getMessage()));
             }
             program().out().println("backup made in " + target);
             return ExitCode.OK;
+        }
+
+        private void copy(DataDirectory data, Path copy, Duration patience) {
+            if (data.hasReplicas()) {
+                ServiceLoader.load(ReplicaCopier.class, Extensions.loader())
+                        .findFirst()
+                        .orElseThrow(() -> new BadDataException("replicas need the extension replication in lib/ext"))
+                        .copy(data.directory(), node, copy, patience);
+            } else if (node == null) {
+                RocksBrokerStore.backup(data.store(), copy, patience);
+            } else {
+                throw new BadDataException("--store: there are no replicas of other nodes in " + data.directory());
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +23,11 @@ record DataDirectory(Path store, StoreSettings settings) {
 
     static DataDirectory of(StorageConfig storage) {
         return new DataDirectory(storage.dir().resolve("store"), StoreSettings.of(storage));
+    }
+
+    /** {@return the data directory} */
+    Path directory() {
+        return Objects.requireNonNull(store.toAbsolutePath().normalize().getParent());
     }
 
     /** {@return the store, made if there is none} */
@@ -39,8 +45,16 @@ record DataDirectory(Path store, StoreSettings settings) {
         return open(with);
     }
 
+    /** Whether the replicas of a node of a cluster are beside the place of the store. */
+    boolean hasReplicas() {
+        return !RocksBrokerStore.exists(store) && Files.isDirectory(store.resolveSibling("replicas"));
+    }
+
     /** Refuses to import over anything. */
     void requireEmpty() {
+        if (hasReplicas()) {
+            throw new BadDataException("the data directory has replicas; import into an empty one, and start the node with it");
+        }
         if (RocksBrokerStore.exists(store)) {
             try (RocksBrokerStore existing = open(settings)) {
                 existing.recover(new EmptyStore());
@@ -75,6 +89,11 @@ record DataDirectory(Path store, StoreSettings settings) {
     }
 
     void requireExisting() {
+        if (hasReplicas()) {
+            throw new BadDataException(store.resolveSibling("replicas")
+                    + " has the replicas of a node of a cluster. Make a backup with \"smqtt data backup DIR\", whether the broker runs or not, and"
+                    + " give --data DIR to this command");
+        }
         if (!RocksBrokerStore.exists(store)) {
             throw new BadDataException("there is no store in " + store);
         }

@@ -47,6 +47,25 @@ class DataCommandTest {
     private OutputStream sink = out;
     private InputStream in = InputStream.nullInputStream();
 
+    @ParameterizedTest
+    @ValueSource(strings = {"export", "check"})
+    void aDirectoryWithReplicasIsReadByItsBackup(String command) throws IOException {
+        Files.createDirectories(directory.resolve("data").resolve("replicas"));
+
+        assertThat(command.equals("export") ? run(command, "all.json") : run(command)).isEqualTo(ExitCode.BAD_DATA);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("has the replicas of a node of a cluster. Make a backup");
+    }
+
+    @Test
+    void replicasNeedTheirExtension() throws IOException {
+        Files.createDirectories(directory.resolve("data").resolve("replicas"));
+
+        assertThat(run("backup", "copy")).isEqualTo(ExitCode.BAD_DATA);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("replicas need the extension replication");
+        assertThat(run("import", "all.json")).isNotEqualTo(ExitCode.OK);
+        assertThat(directory.resolve("copy")).doesNotExist();
+    }
+
     @Test
     void importedExportIsExportedAsItWas() throws IOException {
         DataSamples.write(directory.resolve("data"));

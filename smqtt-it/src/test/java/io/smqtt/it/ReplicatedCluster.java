@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -83,6 +84,11 @@ final class ReplicatedCluster implements AutoCloseable {
         for (String setting : settings) {
             command.addAll(List.of("--set", setting));
         }
+        return withExtension(command, node);
+    }
+
+    private ProcessBuilder withExtension(List<String> command, int node) {
+        Path home = directory.resolve("n" + node);
         ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
         Path extensions = HOME.resolve("smqtt-replication/target/ext").toAbsolutePath();
         builder.environment()
@@ -174,6 +180,39 @@ final class ReplicatedCluster implements AutoCloseable {
         BrokerProcess broker = broker(node);
         broker.kill9();
         broker.close();
+    }
+
+    /** Makes a backup of a node's data directory, whether it runs or not. */
+    Path backup(int node) {
+        Path backup = directory.resolve("backup" + node);
+        dataCommand(node, data(node), "backup", backup.toString());
+        return backup;
+    }
+
+    /** Checks a backup; returns what the command says. */
+    String check(int node, Path backup) {
+        return dataCommand(node, backup, "check");
+    }
+
+    private String dataCommand(int node, Path data, String... arguments) {
+        List<String> command = new ArrayList<>(BrokerProcess.program());
+        command.addAll(List.of("data", arguments[0], "--data", data.toString()));
+        command.addAll(Arrays.asList(arguments).subList(1, arguments.length));
+        try (CapturedProcess process = CapturedProcess.start("data" + node, withExtension(command, node))) {
+            if (process.awaitExit(PATIENCE) != 0) {
+                throw new IllegalStateException(process.report());
+            }
+            return process.report();
+        }
+    }
+
+    /** Makes a backup the content of a node's data directory, which is empty. */
+    void restore(int node, Path backup) {
+        try {
+            Files.move(backup, data(node));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Deletes the data directory of a node that does not run. */

@@ -11,7 +11,9 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,28 +42,59 @@ class ReplicatedStorageIT {
     @Test
     void aNodeThatLosesItsDiskHasItsSessionsAgain() {
         try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
-            try (RawClient stored = cluster.open(0)) {
-                stored.connect(ConnectBytes.of("stored").persistent(600));
-                stored.subscribe("topic", 1);
-                stored.disconnect();
-            }
-            try (RawClient publisher = cluster.open(0)) {
-                publisher.connect("publisher");
-                for (int i = 0; i < MESSAGES; i++) {
-                    publisher.publish("topic", "message " + i, 1);
-                }
-            }
+            storeMessages(cluster);
             cluster.kill(0);
+            assertThat(cluster.check(0, cluster.backup(0)))
+                    .contains("all is well: 1 sessions, 1 subscriptions, " + MESSAGES + " queued messages");
             cluster.wipe(0);
             cluster.start(0);
 
-            try (RawClient stored = cluster.open(0)) {
-                ReceivedPacket answer = stored.connect(ConnectBytes.of("stored").persistent(600));
-                assertThat(answer.sessionPresent()).isTrue();
-                for (int i = 0; i < MESSAGES; i++) {
-                    stored.pubAck(stored.expectPublish("topic", "message " + i));
-                }
+            assertMessages(cluster);
+        }
+    }
+
+    private static void storeMessages(ReplicatedCluster cluster) {
+        try (RawClient stored = cluster.open(0)) {
+            stored.connect(ConnectBytes.of("stored").persistent(600));
+            stored.subscribe("topic", 1);
+            stored.disconnect();
+        }
+        try (RawClient publisher = cluster.open(0)) {
+            publisher.connect("publisher");
+            for (int i = 0; i < MESSAGES; i++) {
+                publisher.publish("topic", "message " + i, 1);
             }
+        }
+    }
+
+    private static void assertMessages(ReplicatedCluster cluster) {
+        try (RawClient stored = cluster.open(0)) {
+            ReceivedPacket answer = stored.connect(ConnectBytes.of("stored").persistent(600));
+            assertThat(answer.sessionPresent()).isTrue();
+            for (int i = 0; i < MESSAGES; i++) {
+                stored.pubAck(stored.expectPublish("topic", "message " + i));
+            }
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void theBackupsOfRunningNodesBecomeANewCluster() {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
+            storeMessages(cluster);
+            List<Path> backups = IntStream.range(0, ReplicatedCluster.NODES)
+                    .mapToObj(cluster::backup)
+                    .toList();
+            for (int node = 0; node < ReplicatedCluster.NODES; node++) {
+                cluster.kill(node);
+            }
+            for (int node = 0; node < ReplicatedCluster.NODES; node++) {
+                cluster.wipe(node);
+                cluster.restore(node, backups.get(node));
+            }
+            cluster.startTogether(0, 1, 2);
+
+            assertMessages(cluster);
         }
     }
 

@@ -4,6 +4,7 @@ package io.smqtt.persistence;
 import io.smqtt.bytes.ByteReader;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -16,6 +17,9 @@ final class MetaRows {
     /** The row of the last entry that was applied. */
     static final String APPLIED = "applied";
 
+    /** The row of the store with one replica whose rows are here. */
+    static final String TAKEN_OVER = "taken-over";
+
     private static final String NOTES = "note/";
     private static final String AFTER_NOTES = "note0";
 
@@ -23,6 +27,11 @@ final class MetaRows {
 
     static byte[] key(String name) {
         return name.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Whether a row is about a replica, and not of the store that it has. */
+    static boolean isOfAReplica(byte[] key) {
+        return Arrays.equals(key, key(APPLIED)) || Arrays.equals(key, key(TAKEN_OVER));
     }
 
     static byte[] noteKey(String name) {

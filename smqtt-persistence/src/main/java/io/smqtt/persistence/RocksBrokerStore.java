@@ -143,6 +143,10 @@ public final class RocksBrokerStore implements BrokerStore {
         return executor;
     }
 
+    Database database() {
+        return database;
+    }
+
     @Override
     public void observe(StoreObserver observer) {
         store.figures().observe(observer);
@@ -291,11 +295,22 @@ public final class RocksBrokerStore implements BrokerStore {
         try (RocksBrokerStore store = open(directory, StoreSettings.defaults())) {
             store.backup(target);
         } catch (StoreInUseException e) {
-            Path store = directory.toAbsolutePath().normalize();
-            ExecutorService nobody = thread("smqtt-store-nobody");
-            new BackupRequests(store, nobody, path -> {})
-                    .ask(target.toAbsolutePath().normalize(), patience);
+            requestBackup(directory, target, patience);
         }
+    }
+
+    /**
+     * Asks the process that serves a store, or a replica of one, for a copy. Blocks.
+     *
+     * @param directory the directory of the store, or of the rows of the replica
+     * @param target a directory that does not exist, writable for that process; a store with one replica afterwards
+     * @param patience maximum time to wait
+     * @throws UncheckedIOException if the backup failed
+     */
+    public static void requestBackup(Path directory, Path target, Duration patience) {
+        ExecutorService nobody = thread("smqtt-store-nobody");
+        new BackupRequests(directory.toAbsolutePath().normalize(), nobody, path -> {})
+                .ask(target.toAbsolutePath().normalize(), patience);
     }
 
     /**

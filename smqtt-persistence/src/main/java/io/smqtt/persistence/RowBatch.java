@@ -76,6 +76,11 @@ final class RowBatch {
         bytes[size++] = (byte) rest;
     }
 
+    /** The bytes so far. */
+    int size() {
+        return size;
+    }
+
     boolean isEmpty() {
         return count == 0;
     }

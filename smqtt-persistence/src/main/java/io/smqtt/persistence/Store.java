@@ -215,6 +215,7 @@ final class Store {
                     repair();
                 }
                 figures.tellMeasured(isHealthy(), queuedBytes.getAsLong());
+                look();
             }
             return REPAIR_NANOS;
         }
@@ -237,6 +238,15 @@ final class Store {
             everySecond.run();
         } catch (RuntimeException e) { // the directory cannot be read; the next write reports it
             LOG.warn("the size of the store cannot be measured: {}", e.getMessage());
+        }
+    }
+
+    /** While nothing can be written, too: it may be possible to read. */
+    private void look() {
+        try {
+            everySecond.run();
+        } catch (RuntimeException e) {
+            LOG.warn("the directory of the store cannot be read: {}", e.getMessage());
         }
     }
 

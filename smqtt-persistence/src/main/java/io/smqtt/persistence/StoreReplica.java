@@ -164,9 +164,47 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
+     * Turns a copy of the rows into a store with one replica. Blocks.
+     *
+     * @param copy the directory of rows that are not open, which are those of a replica no longer
+     * @throws StoreUnusableException if it cannot be written
+     */
+    public static void becomeStore(Path copy) {
+        try {
+            StoreFolder.complete(copy);
+        } catch (IOException e) {
+            throw StoreUnusableException.of(copy, e);
+        }
+    }
+
+    /**
+     * Takes over all rows of a store that was written with one replica, on the member that leads, before {@link #lead}. Its directory is renamed
+     * then. What was interrupted is continued by another call, also after a restart. Blocks.
+     *
+     * @param store the directory of that store, which nobody has open
+     * @param path the way of batches
+     * @throws io.smqtt.config.ConfigurationException if these rows have sessions or messages already
+     * @throws StoreInUseException if a process has the store open
+     * @throws io.smqtt.spi.StoreDamagedException if a part of the store cannot be read
+     * @throws StoreUnusableException if a batch was not committed, or the store cannot be read or renamed
+     */
+    public void takeOver(Path store, CommitPath path) {
+        led = true;
+        try {
+            new TakeOver(store, database, path, settings).run();
+        } catch (IOException | RocksDBException e) {
+            throw StoreUnusableException.of(store, e);
+        } catch (MalformedBytesException e) {
+            throw Damage.of(e, store);
+        } finally {
+            led = this.store != null;
+        }
+    }
+
+    /**
      * Whether a store is open over these rows, or is being opened, so that they must not be replaced.
      *
-     * @return true from the begin of {@link #lead} to its failure, or to {@link #endLead}
+     * @return true from the begin of {@link #takeOver} or {@link #lead} to their failure, or to {@link #endLead}
      */
     public boolean isLed() {
         return led;

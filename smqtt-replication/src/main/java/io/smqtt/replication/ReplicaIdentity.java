@@ -2,7 +2,6 @@
 package io.smqtt.replication;
 
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreUnusableException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,13 +31,6 @@ final class ReplicaIdentity {
      * @throws StoreUnusableException if it cannot be read
      */
     static void require(Path data, ReplicaPlan plan) {
-        if (RocksBrokerStore.exists(data.resolve("store"))) {
-            throw new ConfigurationException(
-                    "storage.replicas",
-                    "is " + plan.replicas() + ", but " + data.toAbsolutePath()
-                            + " was written with one replica. Give this node an empty directory by storage.dir; what is in this one "
-                            + "is not taken over (smqtt data export writes it into a file)");
-        }
         Path file = data.resolve(DIRECTORY).resolve(FILE);
         if (!Files.exists(file)) {
             return;
@@ -59,6 +51,20 @@ final class ReplicaIdentity {
                     "and storage.replicas are " + plan.agreement() + ", but " + data.toAbsolutePath()
                             + " has replicas of " + lines.get(2) + ". They cannot be changed yet");
         }
+    }
+
+    /**
+     * The node whose replicas are in a data directory. Blocks.
+     *
+     * @throws StoreUnusableException if there are none, or the directory cannot be read
+     */
+    static String owner(Path data) {
+        Path file = data.resolve(DIRECTORY).resolve(FILE);
+        List<String> lines = read(file);
+        if (lines.size() != 3 || !lines.get(0).equals(FORMAT)) {
+            throw StoreUnusableException.of(file, new IOException("it is a file of another version"));
+        }
+        return lines.get(1);
     }
 
     private static List<String> read(Path file) {

@@ -5,6 +5,7 @@ import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.cluster.jgroups.ReplicaProtocols;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.persistence.DiskProbe;
+import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ReplicaStatus;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * DIRECTORY/replicas/NODE/  the replica of a node's store ({@link ReplicatedStore})
  * DIRECTORY/replicas/OWNER  {@link ReplicaIdentity}
+ * DIRECTORY/store/          a store with one replica, which the own store takes over if it is empty
  * </pre>
  */
 final class ReplicaNode implements ReplicatedStore.Link, Replicas {
@@ -69,6 +71,10 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         ReplicaNode node = new ReplicaNode(plan, data);
         try {
             node.openReplicas(data.resolve(ReplicaIdentity.DIRECTORY), limits);
+            Path former = data.resolve("store");
+            if (RocksBrokerStore.exists(former)) {
+                node.store().takeOver(former);
+            }
             ReplicaIdentity.write(data, plan);
             node.join(reliable);
             return node;

@@ -13,6 +13,7 @@ import io.smqtt.spi.StoreUnavailableException;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
@@ -66,6 +67,7 @@ final class ReplicatedStore implements BrokerStore {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object serving = new Object(); // not the monitor that threads of the group take
     private volatile @Nullable BrokerStore store; // set once, guarded by serving
+    private volatile @Nullable Path former;
     private volatile @Nullable Throwable failure;
 
     private ReplicatedStore(GroupSettings settings, StoreSettings limits, Link link) {
@@ -120,6 +122,11 @@ final class ReplicatedStore implements BrokerStore {
             opened.close();
             throw e;
         }
+    }
+
+    /** Sets the directory of a store with one replica whose rows this one takes over before it is opened for the first time. */
+    void takeOver(Path directory) {
+        former = directory;
     }
 
     private ReplicaPosition position() {
@@ -208,6 +215,11 @@ final class ReplicatedStore implements BrokerStore {
             if (store == null) {
                 requireUsable();
                 try {
+                    Path taken = former;
+                    if (taken != null) {
+                        state.rows().takeOver(taken, commits);
+                        former = null;
+                    }
                     store = state.rows().lead(commits);
                 } catch (StoreUnusableException e) {
                     if (commits.isOpen()) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.persistence.StoreUnusableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,12 +68,13 @@ class ReplicaPlanTest {
     }
 
     @Test
-    void aDirectoryWithOneReplicaIsRefused() throws IOException {
-        Files.createDirectories(data.resolve("store").resolve("db"));
-        Files.writeString(data.resolve("store").resolve("format"), "smqtt store format 1\n");
+    void aDirectoryHasAnOwner() throws IOException {
+        assertThatThrownBy(() -> ReplicaIdentity.owner(data)).isInstanceOf(StoreUnusableException.class);
+        Files.createDirectories(data.resolve("replicas"));
+        ReplicaIdentity.write(data, plan("n1", 3, 3));
 
-        assertThatThrownBy(() -> ReplicaIdentity.require(data, plan("n1", 3, 3)))
-                .isInstanceOf(ConfigurationException.class)
-                .hasMessageStartingWith("storage.replicas is 3, but " + data + " was written with one replica.");
+        assertThat(ReplicaIdentity.owner(data)).isEqualTo("n1");
+        Files.writeString(data.resolve("replicas").resolve("OWNER"), "smqtt replicas format 9\n");
+        assertThatThrownBy(() -> ReplicaIdentity.owner(data)).hasMessageContaining("a file of another version");
     }
 }
