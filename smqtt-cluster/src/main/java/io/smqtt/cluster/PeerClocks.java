@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 @OnClusterLoop
 final class PeerClocks {
 
-    private static final Duration TOLERATED = Duration.ofDays(1);
+    private static final Duration TOLERATED = Duration.ofMinutes(1);
 
     private final LongSupplier wallClockMillis;
     private final RetainedClock retained;
@@ -50,7 +50,7 @@ final class PeerClocks {
         ahead.put(nodeId, difference);
         if (Math.abs(difference) > TOLERATED.toMillis()) {
             warnings.warn(
-                    "the clock of node {} is more than a day off the clock of this node: {}; set one of them",
+                    "the clock of node {} is more than a minute off the clock of this node: {}; set one of them",
                     nodeId,
                     time(theirs.wallMillis()) + " there, " + time(own) + " here");
         }

@@ -46,16 +46,16 @@ class PeerClocksTest {
     }
 
     @Test
-    void clocksThatAreMoreThanADayApartAreNamedOnce() {
+    void clocksThatAreMoreThanAMinuteApartAreNamedOnce() {
         long own = 1_700_000_000_000L;
         PeerClocks clocks = clocks(own);
-        clocks.heard("near", new Frame.Clocks(own + Duration.ofHours(23).toMillis(), 0));
+        clocks.heard("near", new Frame.Clocks(own + Duration.ofSeconds(59).toMillis(), 0));
         assertThat(warnings()).isEmpty();
 
         clocks.heard("far", new Frame.Clocks(own - Duration.ofDays(3).toMillis(), 0));
         clocks.heard("far", new Frame.Clocks(own - Duration.ofDays(3).toMillis(), 0));
         assertThat(warnings())
-                .containsExactly("the clock of node far is more than a day off the clock of this node:"
+                .containsExactly("the clock of node far is more than a minute off the clock of this node:"
                         + " 2023-11-11T22:13:20Z there, 2023-11-14T22:13:20Z here; set one of them");
     }
 

@@ -6,6 +6,7 @@ import io.smqtt.config.ConfigurationException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jgroups.Address;
 import org.jgroups.BytesMessage;
 import org.jgroups.JChannel;
@@ -157,7 +158,12 @@ final class GroupChannel implements AutoCloseable {
                     throw new ConfigurationException(refusal);
                 }
                 boolean isRefused = e instanceof SecurityException || e.getCause() instanceof SecurityException;
-                if (!isRefused || System.nanoTime() - endNanos > 0) {
+                if (isRefused && System.nanoTime() - endNanos > 0) {
+                    throw new ConfigurationException(
+                            "cluster.node-id",
+                            "is " + channel.getName() + ", and another node with that name is connected to the others: " + reason);
+                }
+                if (!isRefused) {
                     throw e;
                 }
                 LOG.info("the nodes do not admit this one yet: {}", e.getMessage());
@@ -195,11 +201,14 @@ final class GroupChannel implements AutoCloseable {
         void viewed(View view) {
             String found = null;
             int count = 0;
+            Set<Address> doubles = OwnNodes.doubles(view);
             for (Address member : view.getMembersRaw()) {
                 String reason = guard.reason(member);
-                if (reason != null) {
+                String name = GroupMembers.nameOf(member);
+                if (doubles.contains(member)) {
+                    found = "node " + name + ": another node has this cluster.node-id";
+                } else if (reason != null) {
                     count++;
-                    String name = GroupMembers.nameOf(member);
                     found = found == null ? "node " + (name == null ? member : name) + ": " + reason : found;
                 }
             }

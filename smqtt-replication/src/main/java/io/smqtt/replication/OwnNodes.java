@@ -2,7 +2,9 @@
 package io.smqtt.replication;
 
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jgroups.Address;
@@ -17,12 +19,16 @@ import org.jspecify.annotations.Nullable;
  * Hides nodes that have no part with this one from the groups above: they are in no view, and their messages are dropped. A node that was alone
  * first and meets the others later is in the view of the channel without having been asked to join it.
  *
+ * <p>Of nodes with one name, which can meet in the same way, the first one of the view stays. The others leave out everybody else. So no name
+ * counts twice, and all decide the same.
+ *
  * <p>It is above flow control, which waits for all nodes of the channel.
  */
 final class OwnNodes extends Protocol {
 
     private final Predicate<@Nullable Address> isForeign;
     private final Consumer<View> whole;
+    private volatile Set<Address> leftOut = Set.of();
 
     /**
      * Creates the protocol.
@@ -44,16 +50,40 @@ final class OwnNodes extends Protocol {
         return up_prot.up(event);
     }
 
+    /** The nodes of a view whose names other ones in front of them have. */
+    static Set<Address> doubles(View view) {
+        Set<String> names = new HashSet<>();
+        Set<Address> found = new HashSet<>();
+        for (Address member : view.getMembersRaw()) {
+            String name = GroupMembers.nameOf(member);
+            if (name != null && !names.add(name)) {
+                found.add(member);
+            }
+        }
+        return found;
+    }
+
     private View own(View view) {
+        Set<Address> doubles = doubles(view);
+        if (doubles.contains(local_addr)) {
+            doubles.addAll(view.getMembers());
+            doubles.remove(local_addr);
+        }
+        leftOut = doubles;
         List<Address> own = Arrays.stream(view.getMembersRaw())
-                .filter(member -> !isForeign.test(member))
+                .filter(member -> !isLeftOut(member))
                 .toList();
         return own.size() == view.size() ? view : new View(view.getViewId(), own);
     }
 
+    private boolean isLeftOut(@Nullable Address node) {
+        Set<Address> doubles = leftOut;
+        return !doubles.isEmpty() && node != null && doubles.contains(node) || isForeign.test(node);
+    }
+
     @Override
     public @Nullable Object up(Message message) {
-        return isForeign.test(message.getSrc()) ? null : up_prot.up(message);
+        return isLeftOut(message.getSrc()) ? null : up_prot.up(message);
     }
 
     @Override
@@ -61,7 +91,7 @@ final class OwnNodes extends Protocol {
         MessageBatch rest = new MessageBatch(
                 batch.dest(), batch.sender(), batch.clusterName(), batch.multicast(), batch.mode(), batch.size());
         for (Message message : batch) {
-            if (!isForeign.test(message.getSrc())) {
+            if (!isLeftOut(message.getSrc())) {
                 rest.add(message);
             }
         }

@@ -10,9 +10,11 @@ import org.jgroups.EmptyMessage;
 import org.jgroups.Event;
 import org.jgroups.Message;
 import org.jgroups.View;
+import org.jgroups.protocols.raft.RAFT;
 import org.jgroups.stack.Protocol;
 import org.jgroups.util.ExtendedUUID;
 import org.jgroups.util.MessageBatch;
+import org.jgroups.util.Util;
 import org.junit.jupiter.api.Test;
 
 class OwnNodesTest {
@@ -73,6 +75,78 @@ class OwnNodesTest {
         assertThat(AgreementGuard.reasonIn("refused: " + AgreementGuard.OTHER_CONFIGURATION))
                 .isEqualTo(AgreementGuard.OTHER_CONFIGURATION);
         assertThat(AgreementGuard.reasonIn("a name that is there already")).isNull();
+    }
+
+    @Test
+    void versionsWorkTogetherIfEachReadsWhatTheOtherWrites() {
+        ReplicaVersion first = new ReplicaVersion(1, 1, "1.0");
+        ReplicaVersion second = new ReplicaVersion(1, 2, "1.1");
+        ReplicaVersion third = new ReplicaVersion(2, 3, "1.2");
+        assertThat(first.worksWith(second)).isTrue();
+        assertThat(second.worksWith(first)).isTrue();
+        assertThat(second.worksWith(third)).isTrue();
+        assertThat(third.worksWith(first)).isFalse();
+        assertThat(first.worksWith(third)).isFalse();
+        assertThat(ReplicaVersion.decode(third.encode())).isEqualTo(third);
+        assertThat(ReplicaVersion.own().worksWith(ReplicaVersion.own())).isTrue();
+        assertThat(ReplicaVersion.own().worksWith(ReplicaVersion.decode(null))).isFalse();
+        assertThat(ReplicaVersion.decode(new byte[] {1})).isEqualTo(ReplicaVersion.decode(null));
+    }
+
+    @Test
+    void theReasonOfAnotherVersionNamesBoth() {
+        ExtendedUUID later = node(new ReplicaVersion(8, 9, "5.1"));
+        ExtendedUUID before = ExtendedUUID.randomUUID();
+
+        assertThat(guard.reason(later))
+                .startsWith(AgreementGuard.OTHER_VERSION)
+                .contains("version 5.1 (replication protocol 9, works with 8 and later)")
+                .contains(ReplicaVersion.own().toString());
+        assertThat(guard.reason(before)).startsWith(AgreementGuard.OTHER_VERSION).contains("version without a number");
+        assertThat(guard.reason(node(new ReplicaVersion(0, 1, "0.9")))).isNull();
+        assertThat(AgreementGuard.reasonIn("refused: " + guard.reason(later))).isEqualTo(guard.reason(later));
+    }
+
+    private ExtendedUUID node(ReplicaVersion version) {
+        ExtendedUUID node = ExtendedUUID.randomUUID();
+        new AgreementGuard("3 of a, b, c", other -> false, version).describe(node);
+        return node;
+    }
+
+    /** Two nodes with one name, each of which was alone first, meet. */
+    @Test
+    void ofNodesWithOneNameTheFirstStays() {
+        ExtendedUUID first = named("x");
+        ExtendedUUID second = named("x");
+        View all = View.create(own, 3, own, first, peer, second);
+        nodes.up(new Event(Event.VIEW_CHANGE, all));
+        nodes.up(from(first));
+        nodes.up(from(second));
+        nodes.up(new MessageBatch(2).add(from(second)).add(from(peer)));
+
+        assertThat(views.get(0).getMembers()).containsExactly(own, first, peer);
+        assertThat(senders).containsExactly(first, peer);
+
+        nodes.up(new Event(Event.VIEW_CHANGE, View.create(own, 4, own, peer, second)));
+        nodes.up(from(second));
+        assertThat(views.get(1).getMembers()).containsExactly(own, peer, second);
+        assertThat(senders).containsExactly(first, peer, second);
+    }
+
+    @Test
+    void oneWhoseNameAnotherHasIsAlone() {
+        ExtendedUUID first = named("x");
+        ExtendedUUID second = named("x");
+        nodes.addr(second);
+        nodes.up(new Event(Event.VIEW_CHANGE, View.create(own, 3, own, first, peer, second)));
+        nodes.up(from(peer));
+
+        assertThat(views.get(0).getMembers()).containsExactly(second);
+        assertThat(senders).isEmpty();
+    }
+
+    private ExtendedUUID named(String name) {
+        return node("3 of a, b, c").put(RAFT.raft_id_key, Util.stringToBytes(name));
     }
 
     @Test
