@@ -30,12 +30,14 @@ final class LoopbackCluster implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final long EXPIRY_SECONDS = 1_000;
     private static final String SECRET = "not-a-secret-at-all";
+    private static final String REPLICAS = "replicas";
     private static final Pattern SESSIONS = Pattern.compile("(?m)^smqtt_sessions_active(?:\\{[^}]*})? ([0-9.]+)");
 
     private final Path directory;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports;
     private final List<Integer> clientPorts;
+    private final List<Integer> replicaPorts;
     private final List<BrokerProcess> brokers = new ArrayList<>();
     private final String storage;
     private final String[] settings;
@@ -44,9 +46,10 @@ final class LoopbackCluster implements AutoCloseable {
         this.directory = directory;
         this.storage = storage;
         this.settings = settings;
-        List<Integer> free = LoopbackPorts.some(2 * count);
+        List<Integer> free = LoopbackPorts.some(3 * count);
         this.ports = free.subList(0, count);
         this.clientPorts = free.subList(count, 2 * count);
+        this.replicaPorts = free.subList(2 * count, 3 * count);
     }
 
     /** Starts nodes n0, n1 and so on, and waits until each knows the others. */
@@ -54,12 +57,19 @@ final class LoopbackCluster implements AutoCloseable {
         return start(directory, count, "rocksdb");
     }
 
-    /** Starts nodes with a {@code storage.kind} and further settings, {@code key=value}. */
+    /** Starts nodes with a {@code storage.kind}, or {@code replicas} for three of them, and further settings, {@code key=value}. */
     static LoopbackCluster start(Path directory, int count, String storage, String... settings) {
         LoopbackCluster cluster = new LoopbackCluster(directory, count, storage, settings);
         try {
-            for (int i = 0; i < count; i++) {
-                cluster.brokers.add(cluster.process(i));
+            if (storage.equals(REPLICAS)) { // the first start needs all nodes
+                List<CompletableFuture<BrokerProcess>> starts = IntStream.range(0, count)
+                        .mapToObj(node -> CompletableFuture.supplyAsync(() -> cluster.process(node), THREADS))
+                        .toList();
+                starts.forEach(start -> cluster.brokers.add(start.join()));
+            } else {
+                for (int i = 0; i < count; i++) {
+                    cluster.brokers.add(cluster.process(i));
+                }
             }
             cluster.awaitTogether();
             return cluster;
@@ -101,7 +111,12 @@ final class LoopbackCluster implements AutoCloseable {
     private BrokerProcess process(int node, String secret) {
         Path home = directory.resolve("n" + node);
         Path file = configuration(home, node, ports.get(node), clientPorts.get(node), secret);
-        return BrokerProcess.start(home, List.of(), file, settings);
+        return BrokerProcess.start(home, wrapper(), file, settings);
+    }
+
+    private List<String> wrapper() {
+        Path extension = ReplicatedCluster.EXTENSION;
+        return storage.equals(REPLICAS) ? List.of("env", "JAVA_TOOL_OPTIONS=-Dsmqtt.ext=" + extension) : List.of();
     }
 
     /** Starts another process with the name of a node, at another port; it need not start. */
@@ -128,6 +143,7 @@ final class LoopbackCluster implements AutoCloseable {
                     port: 0
                 storage:
                   kind: %s
+                  replicas: %d
                 limits:
                   max-queued-messages: 1000000
                   max-queued-bytes: 1000000000
@@ -136,14 +152,32 @@ final class LoopbackCluster implements AutoCloseable {
                   node-id: n%d
                   bind: '127.0.0.1:%d'
                   seeds: [%s]
+                  nodes: [%s]
                 %s
-                """.formatted(clientPort, storage, node, port, seeds, secret.isEmpty() ? "" : "  secret: " + secret);
+                """
+                        .formatted(
+                                clientPort,
+                                storage.equals(REPLICAS) ? "rocksdb" : storage,
+                                storage.equals(REPLICAS) ? 3 : 1,
+                                node,
+                                port,
+                                seeds,
+                                storage.equals(REPLICAS) ? nodes() : "",
+                                secret.isEmpty() ? "" : "  secret: " + secret);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private String nodes() {
+        return String.join(
+                ", ",
+                IntStream.range(0, replicaPorts.size())
+                        .mapToObj(node -> "'n" + node + "=127.0.0.1:" + replicaPorts.get(node) + "'")
+                        .toList());
     }
 
     /** Starts a node again that has ended, and waits until all know each other. */

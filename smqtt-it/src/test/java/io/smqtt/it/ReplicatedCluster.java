@@ -33,6 +33,10 @@ final class ReplicatedCluster implements AutoCloseable {
     private static final Path HOME = Path.of(System.getProperty("smqtt.home", ".."));
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** The extension, as it is beside the program. */
+    static final Path EXTENSION =
+            HOME.resolve("smqtt-replication/target/ext").toAbsolutePath().normalize();
+
     private final Path directory;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports = LoopbackPorts.some(3 * NODES);
@@ -90,11 +94,10 @@ final class ReplicatedCluster implements AutoCloseable {
     private ProcessBuilder withExtension(List<String> command, int node) {
         Path home = directory.resolve("n" + node);
         ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
-        Path extensions = HOME.resolve("smqtt-replication/target/ext").toAbsolutePath();
         builder.environment()
                 .put(
                         "JAVA_TOOL_OPTIONS",
-                        "-Xmx256m -Dsmqtt.ext=" + extensions.normalize() + " -Djdk.net.hosts.file="
+                        "-Xmx256m -Dsmqtt.ext=" + EXTENSION + " -Djdk.net.hosts.file="
                                 + hosts(home, node));
         return builder;
     }

@@ -43,7 +43,7 @@ class RollingSessionsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"memory", "rocksdb"})
+    @ValueSource(strings = {"memory", "rocksdb", "replicas"})
     void eachClientFindsItsSessionOnAnotherNode(String storage) {
         try (LoopbackCluster cluster = LoopbackCluster.start(directory, NODES, storage);
                 NginxFront front = new NginxFront(directory, cluster.clientPorts())) {
