@@ -18,7 +18,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PATIENCE = 60  # seconds for a process to start or to end
 CONFIG = """
 management: {{host: {host}, port: {management}, sys-interval: never}}
-storage: {{kind: memory}}
+storage: {storage}
 access: {{allow-anonymous: true}}
 listeners:
   tcp: {{host: {host}, port: {port}{listener}}}
@@ -68,12 +68,12 @@ class Ports:
 class Node:
     """A broker process of a cluster, which begins to start."""
 
-    def __init__(self, directory, index, ports, count, jar, java=(), listener="", limits="{}", more="", memory=None):
+    def __init__(self, directory, index, ports, count, jar, java=(), listener="", limits="{}", more="", memory=None, storage="{kind: memory}"):
         self.number, self.host, self.ports = index + 1, host(index), ports
         self.config = directory / f"node-{self.number}.yaml"
         self.config.write_text(CONFIG.format(
             host=self.host, port=ports.mqtt, management=ports.management, cluster=ports.cluster, number=self.number,
-            listener=listener, limits=limits, more=more, seeds=[f"{host(i)}:{ports.cluster}" for i in range(count)]))
+            listener=listener, limits=limits, more=more, storage=storage, seeds=[f"{host(i)}:{ports.cluster}" for i in range(count)]))
         environment = dict(os.environ)
         if memory is None:
             command = ["java", *java, "-jar", str(jar)]
@@ -81,7 +81,7 @@ class Node:
             command = [str(program(directory, jar))]
             environment |= {"SMQTT_MEMORY": str(memory), "SMQTT_CACHE_DIR": "none", "JAVA_OPTS": " ".join(java)}
         self.begun = time.monotonic()
-        self.process = subprocess.Popen([*command, "start", "--config", str(self.config)], env=environment,
+        self.process = subprocess.Popen([*command, "start", "--config", str(self.config), "--data", str(directory / f"data-{self.number}")], env=environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def await_start(self):
@@ -178,6 +178,14 @@ def cpu_seconds(pid):
         if "CompilerThre" in name:
             used -= mine
     return used / TICKS
+
+
+def written(pid):
+    """Bytes that it has sent to disks."""
+    for line in pathlib.Path(f"/proc/{pid}/io").read_text().splitlines():
+        if line.startswith("write_bytes:"):
+            return int(line.split()[1])
+    return 0
 
 
 def memory(pid):

@@ -319,11 +319,13 @@ final class ReplicatedStore implements BrokerStore {
             long waiting = state.waitingBytes();
             String cause = group.hasMajority() ? "it does not commit them fast enough" : "it reaches no majority of its replicas";
             commits.end("the store is closed");
-            LOG.warn(
-                    "the store {} is closed before all was committed, because {}: up to {} bytes of operations are not committed",
-                    figures().group(),
-                    cause,
-                    waiting);
+            if (waiting > 0) {
+                LOG.warn(
+                        "the store {} is closed before all was committed, because {}: up to {} bytes of operations are not committed",
+                        figures().group(),
+                        cause,
+                        waiting);
+            }
         }
         boolean isLeft = isOver || hasEnded(ending, FAIL_WITHIN);
         TimedClose closing = TimedClose.begin("smqtt-replica-close", () -> {

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what three replicas of each store cost beside one, and prints a table.
+
+Three nodes of a cluster on this machine, first with storage.replicas 1, then with 3 (extension `replication`). Messages at QoS 1 are queued for
+sessions that are away, and fetched by them when they come back: processor time and bytes on
+their way to the disk, of all three nodes together, for each message. Each case is run twice on the same nodes and the second run counts, so that the virtual
+machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node.
+"""
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import nodes
+
+EXTENSION = nodes.ROOT / "smqtt-replication/target/ext"
+COUNT = 3
+
+
+def flags(parser):
+    parser.add_argument("--replicas", default="1,3")
+    parser.add_argument("--sessions", type=int, default=1000)
+    parser.add_argument("--messages", type=int, default=100, help="for each session")
+    parser.add_argument("--size", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=2, help="runs of each case; the last one counts")
+    parser.add_argument("--java", default="-Xmx700m", help="flags for the nodes' virtual machines")
+    parser.add_argument("--jar", default=str(nodes.JAR), help="the nodes' program, to compare with another build")
+
+
+def run(arguments):
+    print(f"{'replicas':>8} {'queued/s':>10} {'CPU us each':>12} {'disk bytes each':>16} {'memory MiB':>11} {'lost':>6}", flush=True)
+    for replicas in arguments.replicas.split(","):
+        with tempfile.TemporaryDirectory() as name:
+            case(arguments, pathlib.Path(name), int(replicas))
+
+
+def case(arguments, directory, replicas):
+    ports, replica_port = nodes.Ports(), nodes.free()
+    places = ", ".join(f"'node-{i + 1}={nodes.host(i)}:{replica_port}'" for i in range(COUNT))
+    more = "  secret: 0123456789abcdef-0123456789\n" + (f"  nodes: [{places}]\n" if replicas > 1 else "")
+    all_nodes = []
+    try:
+        for index in range(COUNT):
+            all_nodes.append(nodes.Node(
+                directory, index, ports, COUNT, arguments.jar, java=[*arguments.java.split(), f"-Dsmqtt.ext={EXTENSION}"], more=more,
+                limits="{max-queued-messages: 1000000, max-queued-bytes: 1000000000, max-total-queued-bytes: 4000000000}",
+                storage=f"{{kind: rocksdb, replicas: {replicas}}}"))
+        for node in all_nodes:  # the first start with replicas needs all of them
+            node.await_start()
+        for node in all_nodes:
+            for other in all_nodes:
+                if node is not other:
+                    node.await_peer(other)
+        for _ in range(arguments.rounds):
+            before = used(all_nodes)
+            result = load(arguments, directory, all_nodes[0])
+            after = used(all_nodes)
+        each = arguments.sessions * arguments.messages
+        memory = sum(nodes.memory(node.pid) for node in all_nodes) / 2**20
+        print(f"{replicas:8} {result['queued']:10.0f} {(after[0] - before[0]) * 1e6 / each:12.2f} {(after[1] - before[1]) / each:16.0f} "
+              f"{memory:11.0f} {result['lost']:6.0f}", flush=True)
+    finally:
+        for node in all_nodes:
+            node.stop()
+
+
+def used(all_nodes):
+    return sum(nodes.cpu_seconds(node.pid) for node in all_nodes), sum(nodes.written(node.pid) for node in all_nodes)
+
+
+def load(arguments, directory, node):
+    report = directory / "run.json"
+    command = ["java", "-jar", str(nodes.JAR), "bench", "scenario", "offline", "-h", node.host, "-p", str(node.ports.mqtt), "--quiet", "--json", str(report),
+               "--pubs", str(arguments.sessions), "--messages", str(arguments.messages), "-q", "1", "-s", str(arguments.size)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {"queued": figure(output, "queued/s"), "lost": json.loads(report.read_text())["faults"]["lost"]}
+
+
+def figure(output, name):
+    for line in output.splitlines():
+        if line.startswith(name):
+            return float(line[len(name):].strip().replace(",", ""))
+    return 0.0
