@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.ConsumerEndedException;
+import io.smqtt.ConsumerOptions;
+import io.smqtt.MessageFlux;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
@@ -39,7 +42,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jgroups.protocols.DISCARD;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -228,11 +233,21 @@ class ReplicaNodeTest {
                 RawClient clean = broker.open(ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
             stored.connect(ConnectBytes.of("stored").persistent(600));
             clean.connect(ConnectBytes.of("clean"));
+            AtomicReference<Throwable> ended = new AtomicReference<>();
+            MessageFlux<ApplicationMessage> messages = broker.broker()
+                    .subscribe("topic", ConsumerOptions.DEFAULTS.durable("consumer"));
+            messages.subscribe(message -> {}, ended::set);
+            messages.ready().block(PATIENCE);
             RaftGroup group = node.replica("a").group();
             group.propose(group.figures().term(), StoreEntry.begin(new Reign("b", 1)));
 
             stored.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
             clean.ping();
+            await().atMost(PATIENCE).until(() -> ended.get() != null);
+            assertThat(ended.get())
+                    .asInstanceOf(InstanceOfAssertFactories.type(ConsumerEndedException.class))
+                    .extracting(ConsumerEndedException::reason)
+                    .isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
             try (RawClient again = broker.open(ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
                 ReceivedPacket answer =
                         again.send(ConnectBytes.of("stored").persistent(600)).expect(MqttMessageType.CONNACK);
