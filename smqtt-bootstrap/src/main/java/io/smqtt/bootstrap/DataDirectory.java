@@ -53,7 +53,8 @@ record DataDirectory(Path store, StoreSettings settings) {
     /** Refuses to import over anything. */
     void requireEmpty() {
         if (hasReplicas()) {
-            throw new BadDataException("the data directory has replicas; import into an empty one, and start the node with it");
+            throw new BadDataException(
+                    "the data directory has replicas; import into an empty one, and start the node with it");
         }
         if (RocksBrokerStore.exists(store)) {
             try (RocksBrokerStore existing = open(settings)) {

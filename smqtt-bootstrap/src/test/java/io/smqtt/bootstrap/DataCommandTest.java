@@ -52,8 +52,10 @@ class DataCommandTest {
     void aDirectoryWithReplicasIsReadByItsBackup(String command) throws IOException {
         Files.createDirectories(directory.resolve("data").resolve("replicas"));
 
-        assertThat(command.equals("export") ? run(command, "all.json") : run(command)).isEqualTo(ExitCode.BAD_DATA);
-        assertThat(err.toString(StandardCharsets.UTF_8)).contains("has the replicas of a node of a cluster. Make a backup");
+        assertThat(command.equals("export") ? run(command, "all.json") : run(command))
+                .isEqualTo(ExitCode.BAD_DATA);
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("has the replicas of a node of a cluster. Make a backup");
     }
 
     @Test

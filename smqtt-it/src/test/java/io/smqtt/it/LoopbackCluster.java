@@ -130,8 +130,7 @@ final class LoopbackCluster implements AutoCloseable {
     private Path configuration(Path home, int node, int port, int clientPort, String secret) {
         String seeds = String.join(
                 ", ", ports.stream().map(seed -> "'127.0.0.1:" + seed + "'").toList());
-        String yaml =
-                """
+        String yaml = """
                 management:
                   port: 0
                 listeners:
@@ -154,16 +153,15 @@ final class LoopbackCluster implements AutoCloseable {
                   seeds: [%s]
                   nodes: [%s]
                 %s
-                """
-                        .formatted(
-                                clientPort,
-                                storage.equals(REPLICAS) ? "rocksdb" : storage,
-                                storage.equals(REPLICAS) ? 3 : 1,
-                                node,
-                                port,
-                                seeds,
-                                storage.equals(REPLICAS) ? nodes() : "",
-                                secret.isEmpty() ? "" : "  secret: " + secret);
+                """.formatted(
+                        clientPort,
+                        storage.equals(REPLICAS) ? "rocksdb" : storage,
+                        storage.equals(REPLICAS) ? 3 : 1,
+                        node,
+                        port,
+                        seeds,
+                        storage.equals(REPLICAS) ? nodes() : "",
+                        secret.isEmpty() ? "" : "  secret: " + secret);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);

@@ -97,8 +97,7 @@ final class ReplicatedCluster implements AutoCloseable {
         builder.environment()
                 .put(
                         "JAVA_TOOL_OPTIONS",
-                        "-Xmx256m -Dsmqtt.ext=" + EXTENSION + " -Djdk.net.hosts.file="
-                                + hosts(home, node));
+                        "-Xmx256m -Dsmqtt.ext=" + EXTENSION + " -Djdk.net.hosts.file=" + hosts(home, node));
         return builder;
     }
 

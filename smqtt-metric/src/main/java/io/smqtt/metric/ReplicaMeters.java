@@ -76,7 +76,11 @@ final class ReplicaMeters {
                 "seconds",
                 "on the leader, time since its last commit, or since the start",
                 one -> one.sinceCommitMillis() / 1e3);
-        gauge("failed", null, "1 when the replica of this node has ended, or is not served any more", one -> one.failure() == null ? 0 : 1);
+        gauge(
+                "failed",
+                null,
+                "1 when the replica of this node has ended, or is not served any more",
+                one -> one.failure() == null ? 0 : 1);
         counter(
                 "checkpoint.sent",
                 "bytes",

@@ -352,7 +352,8 @@ public final class RocksBrokerStore implements BrokerStore {
     private static void awaitEnd(ExecutorService ending) {
         try {
             if (!ending.awaitTermination(CLOSE_WITHIN.toSeconds(), TimeUnit.SECONDS)) {
-                LOG.warn("the store is still being read, for example by a backup; its rows are replaced when that ends");
+                LOG.warn(
+                        "the store is still being read, for example by a backup; its rows are replaced when that ends");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -191,7 +191,8 @@ final class StoreFolder implements AutoCloseable {
     private void requireFormat(Path file, int found) {
         if (format == FORMAT && found == REPLICA_FORMAT) {
             throw new io.smqtt.spi.StoreDamagedException(
-                    file + ": the store is a replica, which only a node with storage.replicas above 1 opens. Nothing was changed. "
+                    file
+                            + ": the store is a replica, which only a node with storage.replicas above 1 opens. Nothing was changed. "
                             + "\"smqtt data backup\" of that node makes a store of it.",
                     null);
         }

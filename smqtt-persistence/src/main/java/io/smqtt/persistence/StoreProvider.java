@@ -40,7 +40,9 @@ public final class StoreProvider implements ModuleProvider {
         Path dir = config.storage().dir();
         if (Files.isDirectory(dir.resolve("replicas"))) {
             throw new ConfigurationException(
-                    "storage.replicas", "is 1, but " + dir.toAbsolutePath() + " was written with several replicas. \"smqtt data backup DIR\" makes a data directory for one");
+                    "storage.replicas",
+                    "is 1, but " + dir.toAbsolutePath()
+                            + " was written with several replicas. \"smqtt data backup DIR\" makes a data directory for one");
         }
     }
 

@@ -77,10 +77,7 @@ final class TakeOver {
         if (!Files.exists(file)) {
             Path fresh = source.resolve(NAME_FILE + ".new");
             try (FileChannel out = FileChannel.open(
-                    fresh,
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.TRUNCATE_EXISTING,
-                    StandardOpenOption.WRITE)) {
+                    fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
                 String text = Long.toHexString(new SecureRandom().nextLong());
                 out.write(java.nio.ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
                 out.force(true);

@@ -161,7 +161,8 @@ final class GroupChannel implements AutoCloseable {
                 if (isRefused && System.nanoTime() - endNanos > 0) {
                     throw new ConfigurationException(
                             "cluster.node-id",
-                            "is " + channel.getName() + ", and another node with that name is connected to the others: " + reason);
+                            "is " + channel.getName() + ", and another node with that name is connected to the others: "
+                                    + reason);
                 }
                 if (!isRefused) {
                     throw e;

@@ -317,7 +317,9 @@ final class ReplicatedStore implements BrokerStore {
         boolean isOver = hasEnded(ending, PROGRESS_WITHIN);
         if (!isOver) {
             long waiting = state.waitingBytes();
-            String cause = group.hasMajority() ? "it does not commit them fast enough" : "it reaches no majority of its replicas";
+            String cause = group.hasMajority()
+                    ? "it does not commit them fast enough"
+                    : "it reaches no majority of its replicas";
             commits.end("the store is closed");
             if (waiting > 0) {
                 LOG.warn(

@@ -34,7 +34,8 @@ public final class StoppedReplica implements ReplicaCopier {
         Path directory = data.resolve(ReplicaIdentity.DIRECTORY).resolve(home);
         StateFolder folder = new StateFolder(directory);
         if (!Files.isDirectory(folder.state()) || !Files.isDirectory(folder.log())) {
-            throw new UncheckedIOException(new IOException("there is no replica of node " + home + "'s store in " + data));
+            throw new UncheckedIOException(
+                    new IOException("there is no replica of node " + home + "'s store in " + data));
         }
         try {
             copyStopped(folder, target.toAbsolutePath().normalize());
@@ -75,7 +76,8 @@ public final class StoppedReplica implements ReplicaCopier {
             if (has > log.lastAppended() || has < log.firstAppended() - 1) {
                 throw ReplicaDamage.of(
                         folder.log(),
-                        "its rows have entry " + has + ", its log entries " + log.firstAppended() + " to " + log.lastAppended(),
+                        "its rows have entry " + has + ", its log entries " + log.firstAppended() + " to "
+                                + log.lastAppended(),
                         null);
             }
             for (long index = has + 1; index <= log.lastAppended(); index++) {

@@ -122,7 +122,8 @@ final class StoreState implements ReplicatedState {
         ReplicaPosition before = open.position();
         boolean isBeforeAll = batch.reign() == 0 && before.reign() == 0;
         if (batch.reign() == 0 && !isBeforeAll) {
-            throw new MalformedBytesException("entry " + index + " cannot be applied: it was written by a version of smqtt without reigns, behind reign "
+            throw new MalformedBytesException("entry " + index
+                    + " cannot be applied: it was written by a version of smqtt without reigns, behind reign "
                     + before.reign());
         }
         if (isBeforeAll || before.takes(batch.reign(), batch.number())) {

@@ -102,7 +102,9 @@ class OwnNodesTest {
                 .startsWith(AgreementGuard.OTHER_VERSION)
                 .contains("version 5.1 (replication protocol 9, works with 8 and later)")
                 .contains(ReplicaVersion.own().toString());
-        assertThat(guard.reason(before)).startsWith(AgreementGuard.OTHER_VERSION).contains("version without a number");
+        assertThat(guard.reason(before))
+                .startsWith(AgreementGuard.OTHER_VERSION)
+                .contains("version without a number");
         assertThat(guard.reason(node(new ReplicaVersion(0, 1, "0.9")))).isNull();
         assertThat(AgreementGuard.reasonIn("refused: " + guard.reason(later))).isEqualTo(guard.reason(later));
     }

@@ -234,8 +234,8 @@ class ReplicaNodeTest {
             stored.connect(ConnectBytes.of("stored").persistent(600));
             clean.connect(ConnectBytes.of("clean"));
             AtomicReference<Throwable> ended = new AtomicReference<>();
-            MessageFlux<ApplicationMessage> messages = broker.broker()
-                    .subscribe("topic", ConsumerOptions.DEFAULTS.durable("consumer"));
+            MessageFlux<ApplicationMessage> messages =
+                    broker.broker().subscribe("topic", ConsumerOptions.DEFAULTS.durable("consumer"));
             messages.subscribe(message -> {}, ended::set);
             messages.ready().block(PATIENCE);
             RaftGroup group = node.replica("a").group();

@@ -147,7 +147,7 @@ class StoreStateTest {
     }
 
     @Test
-    void aMemberThatStoredAllDecidesAsBefore() {
+    void aMemberThatStoredAllDecidesAsBefore() throws IOException {
         reign(A);
         long ofB = reign(B);
         note(ofB, 1, "y", "first of b");
