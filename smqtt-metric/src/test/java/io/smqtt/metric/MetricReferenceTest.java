@@ -47,7 +47,7 @@ class MetricReferenceTest {
 
             | path | answers 503 |
             |---|---|
-            | `/health/live` | when an event loop has run nothing for 30 seconds; when a replica has ended because of its disk, and that takes writes again |
+            | `/health/live` | when an event loop has run nothing for 30 seconds; when a replica has ended because of its disk, and that takes writes again; when another node has served the store of this one |
             | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`; while a node with `storage.replicas` above 1 reaches no majority of its replicas; from the beginning of a stop |
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
