@@ -61,6 +61,7 @@ final class Bridge {
     private final RemoteSession remoteSession;
     private final Refusals refusals = new Refusals();
     private final OpenExchanges exchanges = new OpenExchanges();
+    private final ArrivedExchanges arrivals;
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
@@ -117,6 +118,12 @@ final class Bridge {
         this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
         this.order = new StandingOrder(core, name);
         this.remote = new RemoteFilters(core, this);
+        this.arrivals = new ArrivedExchanges(
+                this::session,
+                () -> core.sessions().find(sessionId()),
+                new BridgeNote(core, "$smqtt/bridge-received/", name, config.isEach(), this::clientId),
+                config.addresses(),
+                topics);
         this.dialler = new Dialler(files.tls(), config.connectTimeout());
     }
 
@@ -502,16 +509,9 @@ final class Bridge {
         return here ? session : null;
     }
 
-    /** The session at the other broker is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
-    @OnEventLoop
-    void forgetReceived() {
-        Session here = session();
-        Session session = core.sessions().find(sessionId());
-        if (here != null) {
-            here.inbound().releaseAll(); // before anything is sent that makes new messages come
-        } else if (session != null) {
-            session.execute(() -> session.inbound().releaseAll());
-        }
+    /** The packet identifiers of QoS 2 that came from each address. */
+    ArrivedExchanges arrivals() {
+        return arrivals;
     }
 
     /** The exchanges of QoS 2 that have not ended, by address. */

@@ -306,7 +306,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             bridge.remoteSession().begunAnew(address.text());
         }
         if (begins() && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
-            bridge.forgetReceived();
+            bridge.arrivals().forget(address.text());
             atOnce = true;
             context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
             close(context, "");
@@ -387,8 +387,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 int reason = packet.readUnsignedByte();
                 abandoned = reason == 0 && mustBeginAnew(present);
                 bridge.noteSession();
-                if (between != null && remote != null && reason == 0 && !abandoned) {
-                    between.begins(remote.sessionPresent(), passed);
+                if (between != null
+                        && remote != null
+                        && reason == 0
+                        && !abandoned
+                        && !between.begins(remote.sessionPresent(), passed)) {
+                    ended = true;
+                    close(context, "messages of another address are not stored yet");
                 }
                 context.executor().execute(() -> opened(context, reason));
             }
@@ -444,7 +449,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         if (!limits.sessionPresent()) {
-            bridge.forgetReceived();
+            bridge.arrivals().forget(address.text());
         }
         int[] identifiers = between.spareIdentifiers(subscriptions.requests());
         if (identifiers.length < subscriptions.requests()) {

@@ -53,7 +53,7 @@ final class Crossing implements PacedOutput.Passage {
                 this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
         this.exchanges = bridge.config().addresses().size() > 1
-                ? new Exchanges(bridge.exchanges(), address, bridge::session)
+                ? new Exchanges(bridge.exchanges(), bridge.arrivals(), address, bridge::session)
                 : null;
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
@@ -77,11 +77,16 @@ final class Crossing implements PacedOutput.Passage {
      *
      * @param resumed whether the other broker has kept its session
      * @param passed takes what comes first for the other broker
+     * @return false if this connection must not be used yet
      */
-    void begins(boolean resumed, ByteBuf passed) {
+    boolean begins(boolean resumed, ByteBuf passed) {
+        if (!bridge.arrivals().connected(address, resumed)) {
+            return false;
+        }
         if (exchanges != null) {
             exchanges.begin(resumed, passed);
         }
+        return true;
     }
 
     /** Packet identifiers for requests to the other broker; fewer if there are not so many. */

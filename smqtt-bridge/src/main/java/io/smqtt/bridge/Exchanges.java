@@ -6,7 +6,6 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.DeliveryPause;
 import io.smqtt.session.Session;
 import io.smqtt.thread.OnEventLoop;
-import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -17,20 +16,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the packet identifiers of QoS 2 of one address apart from those of another. Our session is one for all addresses, and the session at each of them
  * may still have an identifier whose exchange was ended at another one: a new message with it would be taken for a repetition [MQTT-4.3.3-10]. So such an
- * identifier is released first. Of one connection, of a bridge with several addresses.
+ * identifier is released first. What comes in is kept apart by {@link ArrivedExchanges}. Of one connection, of a bridge with several addresses.
  */
 @OnEventLoop
 final class Exchanges {
 
     /** In place of a message: its identifier was released, and the PUBCOMP has not come. So it is released again, at this address too. */
-    private static final WeakReference<ApplicationMessage> RELEASED = new WeakReference<>(null);
+    private static final long RELEASED = ApplicationMessage.NO_ID;
+
+    private static final int FIRST_ROOM = 64;
 
     private final OpenExchanges all;
+    private final ArrivedExchanges arrivals;
     private final String address;
-    private final OurSession ours;
+    private final ArrivedExchanges.OurSession ours;
 
     /** Identifiers of messages that were sent to the other broker, without the end of the exchange there. */
     private final BitSet open = new BitSet();
+
+    /** What was sent with each of them: {@link ApplicationMessage#id()} by packet identifier, so at most 512 KiB. */
+    private long[] messages = new long[FIRST_ROOM];
 
     /** Identifiers that were released here: the PUBCOMP is not for our session. */
     private final BitSet released = new BitSet();
@@ -38,31 +43,21 @@ final class Exchanges {
     /** Identifiers of messages that came over this connection. */
     private final BitSet came = new BitSet();
 
-    private boolean another;
-    private boolean begun;
-
-    /** The session of the bridge at this broker. */
-    interface OurSession {
-
-        /** The session; null if it is not connected on this event loop. */
-        @Nullable
-        Session find();
-    }
+    private @Nullable DeliveryPause session; // once it is open
+    private boolean unsure;
 
     /**
      * Creates the state of one connection.
      *
      * @param all what is open at each address
+     * @param arrivals what came from each address
+     * @param ours finds the session while it is connected on the present event loop
      */
-    Exchanges(OpenExchanges all, String address, OurSession ours) {
+    Exchanges(OpenExchanges all, ArrivedExchanges arrivals, String address, ArrivedExchanges.OurSession ours) {
         this.all = all;
+        this.arrivals = arrivals;
         this.address = address;
         this.ours = ours;
-    }
-
-    private @Nullable DeliveryPause pause() {
-        Session session = ours.find();
-        return session == null ? null : new DeliveryPause(session);
     }
 
     /**
@@ -72,27 +67,40 @@ final class Exchanges {
      * @param passed takes a PUBREL for each identifier there that our session does not use for the same message any more
      */
     void begin(boolean resumed, ByteBuf passed) {
-        begun = true;
-        another = all.connected(address);
-        Map<Integer, WeakReference<ApplicationMessage>> before = all.take(address);
-        DeliveryPause session = pause();
-        if (!resumed || session == null) {
+        Session found = ours.find();
+        if (found == null) {
+            return; // another connection has it, so nothing is sent over this one
+        }
+        DeliveryPause now = new DeliveryPause(found);
+        session = now;
+        unsure = arrivals.isUnsure();
+        boolean another = all.connected(address);
+        Map<Integer, Long> before = all.take(address);
+        if (!resumed) {
             return;
         }
         before.forEach((id, message) -> {
-            ApplicationMessage now = onHeap(session, id);
-            if (message == RELEASED || (another && (now == null || !message.refersTo(now)))) {
+            if (message == RELEASED || (another && idOf(now, id) != message)) {
                 released.set(id);
                 Packets.acknowledge(passed, Packets.PUBREL, id, 0);
             } else {
-                open.set(id);
+                note(id, message);
             }
         });
     }
 
-    private static @Nullable ApplicationMessage onHeap(@Nullable DeliveryPause session, int id) {
+    /** The message that our session has sent with a packet identifier; {@link #RELEASED} if there is none. */
+    private static long idOf(@Nullable DeliveryPause session, int id) {
         ApplicationMessage message = session == null ? null : session.inFlight(id);
-        return message == null ? null : message.onHeap();
+        return message == null ? RELEASED : message.id();
+    }
+
+    private void note(int id, long message) {
+        if (id >= messages.length) {
+            messages = Arrays.copyOf(messages, Integer.highestOneBit(id) << 1);
+        }
+        messages[id] = message;
+        open.set(id);
     }
 
     /** Packet identifiers that no message of the session has, nor a PUBREL that is not answered; fewer if there are not so many. */
@@ -101,9 +109,9 @@ final class Exchanges {
         return Arrays.stream(more).filter(id -> !released.get(id)).limit(count).toArray();
     }
 
-    /** A message of QoS 2 is passed on to the other broker. */
+    /** A message of QoS 2 is passed on to the other broker. It is noted now: at the end of the connection our session may be another one. */
     void sent(int id) {
-        open.set(id);
+        note(id, idOf(session, id));
     }
 
     /** The other broker has refused a message, which ends the exchange. */
@@ -121,30 +129,31 @@ final class Exchanges {
         return true;
     }
 
-    /** A message of QoS 2 of the other broker. If it is no repetition, one of another address with its identifier has ended. */
+    /**
+     * A message of QoS 2 of the other broker. If it is not known from which address the identifiers in our session came, one that is no repetition ends
+     * that of another address.
+     */
     void arrived(int id, boolean repeated) {
-        if (another && !repeated && !came.get(id)) {
-            release(id);
+        if (!unsure) {
+            return;
+        }
+        Session found = ours.find();
+        if (found != null && !repeated && !came.get(id) && found.inbound().isAwaitingRelease(id)) {
+            found.inbound().release(id, false, false, () -> {});
         }
         came.set(id);
     }
 
-    private void release(int id) {
-        Session session = ours.find();
-        if (session != null && session.inbound().isAwaitingRelease(id)) {
-            session.inbound().release(id, false, false, () -> {});
-        }
-    }
-
-    /** The connection ends; our session is still open. */
+    /** The connection ends. */
     void end() {
-        if (!begun) {
+        if (session == null) {
             return;
         }
-        DeliveryPause session = pause();
-        Map<Integer, WeakReference<ApplicationMessage>> left = new HashMap<>();
-        open.stream().forEach(id -> left.put(id, new WeakReference<>(onHeap(session, id))));
-        released.stream().forEach(id -> left.put(id, RELEASED));
+        Map<Integer, Long> left = new HashMap<>();
+        open.stream().forEach(id -> left.put(id, messages[id]));
+        released.stream()
+                .forEach(id ->
+                        left.put(id, RELEASED)); // also if a message was sent behind it, which may then come twice
         all.keep(address, left);
     }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bridge;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.thread.AnyThread;
-import java.lang.ref.WeakReference;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -14,7 +12,7 @@ import java.util.Map;
 @AnyThread
 final class OpenExchanges {
 
-    private final Map<String, Map<Integer, WeakReference<ApplicationMessage>>> byAddress = new HashMap<>();
+    private final Map<String, Map<Integer, Long>> byAddress = new HashMap<>();
     private String last = "";
 
     /**
@@ -28,14 +26,14 @@ final class OpenExchanges {
         return another;
     }
 
-    /** Gives what was open at an address when its last connection ended, and forgets it: the packet identifiers with their messages on the heap. */
-    synchronized Map<Integer, WeakReference<ApplicationMessage>> take(String address) {
-        Map<Integer, WeakReference<ApplicationMessage>> open = byAddress.remove(address);
+    /** Gives what was open at an address when its last connection ended, and forgets it: their packet identifiers with those of the messages. */
+    synchronized Map<Integer, Long> take(String address) {
+        Map<Integer, Long> open = byAddress.remove(address);
         return open == null ? Map.of() : open;
     }
 
     /** Keeps what is open at an address at the end of a connection. */
-    synchronized void keep(String address, Map<Integer, WeakReference<ApplicationMessage>> open) {
+    synchronized void keep(String address, Map<Integer, Long> open) {
         if (!open.isEmpty()) {
             byAddress.put(address, open);
         }

@@ -10,6 +10,7 @@ import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
+import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -39,11 +40,14 @@ class BridgeAddressesTest {
     }
 
     private DialledBroker start(String topic, int hopLimit) {
-        BridgeConfig config = BridgedBroker.bridge(one.address(), topic)
+        return DialledBroker.with(config(topic, hopLimit));
+    }
+
+    private BridgeConfig config(String topic, int hopLimit) {
+        return BridgedBroker.bridge(one.address(), topic)
                 .addresses(List.of(one.address(), two.address()))
                 .hopLimit(hopLimit)
                 .build();
-        return DialledBroker.with(config);
     }
 
     private static void take(RawClient bridge, ReceivedPacket message) {
@@ -161,35 +165,157 @@ class BridgeAddressesTest {
         }
     }
 
+    /** Our session may end its connection before the channel does. */
+    @Test
+    void aMessageIsTheSameOneAfterOurSessionHasLeftTheConnection() {
+        try (DialledBroker broker = start("a/# out 2");
+                RawClient client = broker.client("publisher")) {
+            RawClient bridge = one.accept(false, false);
+            client.publish("a/b", "first", 2);
+            ReceivedPacket first = RemoteStub.nextPublish(bridge);
+            broker.kick("$bridge/cloud");
+
+            RemoteStub.nextPublish(two.accept(false, false)); // without an answer
+            two.close();
+            bridge = one.accept(false, true);
+            ReceivedPacket again = bridge.expect(MqttMessageType.PUBLISH); // and no PUBREL, else it came twice
+            assertThat(again.packetId()).isEqualTo(first.packetId());
+            assertThat(again.dup()).isTrue();
+            take(bridge, again);
+        }
+    }
+
+    // --- in
+
+    private static RawClient incoming(RemoteStub remote, boolean present) {
+        RawClient bridge = remote.accept(false, present);
+        bridge.expect(MqttMessageType.SUBSCRIBE);
+        return bridge;
+    }
+
+    private static void send(RawClient bridge, String text, int id, boolean repeated) {
+        PublishBytes message = PublishBytes.to("a/b").payload(text).qos(2, id);
+        bridge.send(repeated ? message.dup() : message);
+        assertThat(bridge.expect(MqttMessageType.PUBREC).packetId()).isEqualTo(id);
+    }
+
+    private static void release(RawClient bridge, int id) {
+        bridge.acknowledge(0x62, id);
+        assertThat(bridge.expect(MqttMessageType.PUBCOMP).packetId()).isEqualTo(id);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void anIdentifierThatComesFromAnotherAddressIsARepetitionOnlyIfItIsMarkedAsOne(boolean repeated) {
+    void anIdentifierOfAnotherAddressIsNoRepetition(boolean repeated) {
         try (DialledBroker broker = start("a/# in 2");
                 RawClient client = broker.client("subscriber")) {
             client.subscribe("a/#", 0);
-            RawClient bridge = one.accept(false, false);
-            bridge.expect(MqttMessageType.SUBSCRIBE);
-            bridge.send(PublishBytes.to("a/b").payload("first").qos(2, ID));
-            bridge.expect(MqttMessageType.PUBREC);
+            RawClient bridge = incoming(one, false);
+            send(bridge, "first", ID, false);
             client.expectPublish("a/b", "first");
             bridge.close(); // without a PUBREL
 
-            bridge = two.accept(false, true);
-            bridge.expect(MqttMessageType.SUBSCRIBE);
-            PublishBytes second = PublishBytes.to("a/b").payload("second").qos(2, ID);
-            bridge.send(repeated ? second.dup() : second);
-            bridge.expect(MqttMessageType.PUBREC);
-            bridge.send(PublishBytes.to("a/b").payload("second").qos(2, ID).dup()); // over the same connection
-            bridge.expect(MqttMessageType.PUBREC);
-            bridge.acknowledge(0x62, ID);
-            bridge.expect(MqttMessageType.PUBCOMP);
-            bridge.send(PublishBytes.to("a/b").payload("third").qos(2, ID));
-            bridge.expect(MqttMessageType.PUBREC);
-            if (!repeated) {
-                client.expectPublish("a/b", "second");
-            }
+            bridge = incoming(two, true);
+            send(bridge, "second", ID, repeated); // it may have been lost with an earlier connection
+            client.expectPublish("a/b", "second");
+            send(bridge, "second", ID, true);
+            release(bridge, ID);
+            send(bridge, "third", ID, false);
             client.expectPublish("a/b", "third");
             assertThat(broker.status().state()).isEqualTo(BridgeStatus.State.CONNECTED);
+        }
+    }
+
+    @Test
+    void anIdentifierThatAnAddressHasLeftIsARepetitionWhenItComesFromThere() {
+        try (DialledBroker broker = start("a/# in 2");
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = incoming(one, false);
+            send(bridge, "first", ID, false);
+            client.expectPublish("a/b", "first");
+            bridge.close();
+            bridge = incoming(two, true);
+            send(bridge, "second", ID, false);
+            client.expectPublish("a/b", "second");
+            release(bridge, ID); // not that of the first one
+            bridge.close();
+
+            bridge = incoming(one, true);
+            send(bridge, "first", ID, true);
+            send(bridge, "last", ID + 1, false);
+            client.expectPublish("a/b", "last"); // the next one, so the first one has not come twice
+            release(bridge, ID);
+            send(bridge, "anew", ID, false);
+            client.expectPublish("a/b", "anew");
+        }
+    }
+
+    /** A new session gives them to new messages. */
+    @Test
+    void whatAnAddressHasLeftEndsWithTheSessionThere() {
+        try (DialledBroker broker = start("a/# in 2");
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = incoming(one, false);
+            send(bridge, "first", ID, false);
+            client.expectPublish("a/b", "first");
+            bridge.close();
+            incoming(two, false).close();
+            bridge = incoming(one, false);
+            send(bridge, "second", ID, false);
+            client.expectPublish("a/b", "second");
+        }
+    }
+
+    @Test
+    void identifiersOfEachAddressAreKnownAfterACrash() {
+        ManualStore store = new ManualStore();
+        BridgeConfig config = config("a/# in 2", 0);
+        try (DialledBroker broker = DialledBroker.with(config, store)) {
+            send(incoming(one, false), "first", ID, false);
+            one.closeConnections();
+            RawClient bridge = incoming(two, false);
+            send(bridge, "other", ID, false);
+            send(bridge, "of two", ID + 1, false);
+            store.kill();
+            bridge.close();
+        }
+        try (DialledBroker broker = DialledBroker.with(config, store.reopened(System::nanoTime));
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = incoming(one, true);
+            send(bridge, "first", ID, true);
+            send(bridge, "of one", ID + 1, true);
+            client.expectPublish("a/b", "of one");
+            bridge.close();
+            bridge = incoming(two, true);
+            send(bridge, "other", ID, true);
+            send(bridge, "of two", ID + 1, true);
+            send(bridge, "last", ID + 2, false);
+            client.expectPublish("a/b", "last");
+        }
+    }
+
+    /** A bridge that had one address, or that a version has left which kept them together. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anIdentifierOfAnUnknownAddressIsARepetitionIfItIsMarkedAsOne(boolean repeated) {
+        ManualStore store = new ManualStore();
+        BridgeConfig single =
+                BridgedBroker.bridge(one.address(), "a/# in 2").hopLimit(0).build();
+        try (DialledBroker broker = DialledBroker.with(single, store)) {
+            send(incoming(one, false), "first", ID, false);
+            store.kill();
+            one.closeConnections();
+        }
+        try (DialledBroker broker = DialledBroker.with(config("a/# in 2", 0), store.reopened(System::nanoTime));
+                RawClient client = broker.client("subscriber")) {
+            client.subscribe("a/#", 0);
+            RawClient bridge = incoming(one, true);
+            send(bridge, "second", ID, repeated);
+            send(bridge, "last", ID + 1, false);
+            client.expectPublish("a/b", repeated ? "last" : "second");
         }
     }
 }

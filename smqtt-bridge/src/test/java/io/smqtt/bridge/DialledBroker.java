@@ -14,6 +14,7 @@ import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Ticker;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.store.ManualStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -33,7 +34,12 @@ final class DialledBroker implements AutoCloseable {
     private final Broker broker;
     private final @Nullable BridgeModule module;
 
-    private DialledBroker(int port, Map<String, BridgeConfig> bridges, @Nullable BrokerModule cluster, Ticker ticker) {
+    private DialledBroker(
+            int port,
+            Map<String, BridgeConfig> bridges,
+            @Nullable BrokerModule cluster,
+            Ticker ticker,
+            @Nullable ManualStore store) {
         ListenerConfig tcp =
                 ListenerConfig.tcp(port).toBuilder().host("127.0.0.1").build();
         BrokerConfig config = BrokerConfig.builder()
@@ -51,11 +57,14 @@ final class DialledBroker implements AutoCloseable {
         if (cluster != null) {
             builder.module(cluster);
         }
+        if (store != null) {
+            builder.store(store);
+        }
         broker = Objects.requireNonNull(builder.start().block(PATIENCE));
     }
 
     static DialledBroker without(int port) {
-        return new DialledBroker(port, Map.of(), null, Ticker.SYSTEM);
+        return new DialledBroker(port, Map.of(), null, Ticker.SYSTEM, null);
     }
 
     static DialledBroker with(BridgeConfig bridge) {
@@ -63,12 +72,16 @@ final class DialledBroker implements AutoCloseable {
     }
 
     static DialledBroker with(BridgeConfig bridge, Ticker ticker) {
-        return new DialledBroker(0, Map.of("cloud", bridge), null, ticker);
+        return new DialledBroker(0, Map.of("cloud", bridge), null, ticker, null);
+    }
+
+    static DialledBroker with(BridgeConfig bridge, ManualStore store) {
+        return new DialledBroker(0, Map.of("cloud", bridge), null, Ticker.SYSTEM, store);
     }
 
     /** A node of a cluster, as it seems. */
     static DialledBroker with(BridgeConfig bridge, BrokerModule cluster) {
-        return new DialledBroker(0, Map.of("cloud", bridge), cluster, Ticker.SYSTEM);
+        return new DialledBroker(0, Map.of("cloud", bridge), cluster, Ticker.SYSTEM, null);
     }
 
     int port() {
@@ -94,6 +107,11 @@ final class DialledBroker implements AutoCloseable {
         return broker.clients()
                 .flatMap(client -> broker.client(client.identity().clientId()))
                 .toStream();
+    }
+
+    /** Ends the connection of a client, as an operator does. */
+    void kick(String clientId) {
+        broker.disconnect(clientId).block(PATIENCE);
     }
 
     /** The client identifiers that are connected here. */

@@ -121,6 +121,12 @@ final class RemoteStub implements AutoCloseable {
         return packet;
     }
 
+    /** Ends all connections; more may come. */
+    void closeConnections() {
+        accepted.forEach(RawClient::close);
+        accepted.clear();
+    }
+
     @Override
     public void close() {
         accepted.forEach(RawClient::close);

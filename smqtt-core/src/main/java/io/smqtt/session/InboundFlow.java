@@ -6,6 +6,7 @@ import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
 import java.util.BitSet;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -197,8 +198,25 @@ public final class InboundFlow {
         }
     }
 
-    /** Whether all routed messages are committed. */
-    boolean isSettled() {
+    /**
+     * Records an identifier again that was forgotten by {@link #release}, in the store too: its message was routed and committed before, and its
+     * PUBREL is still to come. For a client in this process that has several senders. Waits for nothing.
+     *
+     * @param packetId 1 to 65,535
+     */
+    public void restore(int packetId) {
+        received(packetId);
+        if (record != null) {
+            record.received(record.loop(), packetId, List.of(), RouteTicket.NONE);
+        }
+    }
+
+    /**
+     * Returns whether all routed messages are committed.
+     *
+     * @return false while a message must not be acknowledged
+     */
+    public boolean isSettled() {
         return unsettled == null;
     }
 
@@ -207,8 +225,12 @@ public final class InboundFlow {
         return awaitingRelease == null ? 0 : awaitingRelease.size();
     }
 
-    /** The identifiers that await PUBREL. */
-    int[] identifiers() {
+    /**
+     * Lists the identifiers that await PUBREL.
+     *
+     * @return each 1 to 65,535, in ascending order
+     */
+    public int[] identifiers() {
         return awaitingRelease == null ? new int[0] : awaitingRelease.stream().toArray();
     }
 
