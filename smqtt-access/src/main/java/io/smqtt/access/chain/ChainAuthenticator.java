@@ -6,6 +6,7 @@ import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.guard.BackendBusyException;
 import io.smqtt.access.guard.ClientRefusedException;
+import io.smqtt.access.guard.TimeLimit;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessChain;
@@ -41,7 +42,7 @@ final class ChainAuthenticator implements Authenticator {
     private static final Authentication NOT_AUTHORIZED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
-    /** Each backend or file that follows in the chain has at least this part of the time of a client. */
+    /** The time of a client has so many parts, of which each backend or file in the chain has at least one. */
     private static final int SHARES = 5;
 
     /** A step of the chain: one of both. */
@@ -112,7 +113,7 @@ final class ChainAuthenticator implements Authenticator {
         Authenticator builtIn = step.builtIn;
         Mono<Authentication> answer = Authentication.CONTINUE.now();
         if (member != null && member.checksUsers(client.userName())) {
-            answer = ask(member, client, rest(index, member, client, startNanos));
+            answer = ask(member, client, limit(index, member, client, startNanos));
         } else if (builtIn != null) {
             answer = Mono.defer(() -> builtIn.authenticate(request)).flatMap(made -> withRules(made, client));
         }
@@ -121,24 +122,27 @@ final class ChainAuthenticator implements Authenticator {
                 : Mono.just(made));
     }
 
-    /** The time that a backend has for this client, if others are to be asked after its failure; null for no limit of this kind. */
-    private @Nullable Duration rest(int index, Member member, BackendRequest client, long startNanos) {
+    /**
+     * The time that a backend has for this client, if others are to be asked after its failure: what is left when each of these has its part, and
+     * at least such a part, also if the steps before have taken more. Null for no limit of this kind.
+     */
+    private @Nullable TimeLimit limit(int index, Member member, BackendRequest client, long startNanos) {
         long following = steps.stream().skip(index + 1L).filter(this::isNamed).count();
         if (following == 0 || !member.goesOnAfterFailure()) {
             return null;
         }
         long all = connectTimeouts.apply(client.listener()).toNanos();
-        long until = all - all / SHARES * Math.min(SHARES - 1, following);
-        return Duration.ofNanos(Math.max(1, until - (timers.now(TimeUnit.NANOSECONDS) - startNanos)));
+        long part = all / SHARES;
+        long until = startNanos + all - part * Math.min(SHARES - 1, following);
+        return new TimeLimit(timers, until, Duration.ofNanos(part));
     }
 
     private boolean isNamed(Step step) {
         return step.member != null || step != steps.get(steps.size() - 1);
     }
 
-    private Mono<Authentication> ask(Member member, BackendRequest client, @Nullable Duration rest) {
-        Mono<BackendAnswer> asked = member.authenticate(client);
-        return (rest == null ? asked : asked.timeout(rest, timers))
+    private Mono<Authentication> ask(Member member, BackendRequest client, @Nullable TimeLimit limit) {
+        return member.authenticate(client, limit)
                 .flatMap(answer -> answered(member, answer, client))
                 .onErrorResume(error -> Mono.just(failed(member, error)));
     }
@@ -203,6 +207,12 @@ final class ChainAuthenticator implements Authenticator {
         return error instanceof ClientRefusedException ? NOT_AUTHORIZED : UNAVAILABLE;
     }
 
+    /** Whether the backend has failed: not for what the client has sent, and not if too many requests wait. */
+    private static boolean isFailure(Throwable error) {
+        return !(error instanceof ClientRefusedException)
+                && !(error instanceof BackendBusyException busy && !busy.isDown());
+    }
+
     /** Fetches the rules of all sources in order. */
     private static Mono<List<MemberRules>> fetch(List<Member> sources, BackendRequest request) {
         return Flux.fromIterable(sources)
@@ -211,8 +221,7 @@ final class ChainAuthenticator implements Authenticator {
                     return MemberRules.of(
                             member,
                             member.goesOnAfterFailure()
-                                    ? rules.onErrorReturn(
-                                            error -> !(error instanceof ClientRefusedException), List.of())
+                                    ? rules.onErrorReturn(ChainAuthenticator::isFailure, List.of())
                                     : rules);
                 })
                 .collectList();

@@ -8,6 +8,7 @@ import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.TopicRequest;
 import io.smqtt.access.guard.Guard;
+import io.smqtt.access.guard.TimeLimit;
 import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.AccessBackendConfig.OnFailure;
 import io.smqtt.spi.AccessDecision;
@@ -82,10 +83,15 @@ final class Member {
         return prefix.isEmpty() || (userName != null && userName.startsWith(prefix));
     }
 
-    Mono<BackendAnswer> authenticate(BackendRequest request) {
-        return backend.isLocal()
-                ? guard.count(() -> backend.authenticate(request))
-                : guard.ask(USER, request, () -> backend.authenticate(request));
+    /** Asks about a client; with a limit if others are to be asked after a failure. */
+    Mono<BackendAnswer> authenticate(BackendRequest request, @Nullable TimeLimit limit) {
+        if (backend.isLocal()) {
+            Mono<BackendAnswer> answer = guard.count(() -> backend.authenticate(request));
+            return limit == null ? answer : limit.of(answer);
+        }
+        return limit == null
+                ? guard.ask(USER, request, () -> backend.authenticate(request))
+                : guard.ask(USER, request, () -> backend.authenticate(request), limit);
     }
 
     Mono<List<AccessRule>> rules(BackendRequest request) {

@@ -16,6 +16,7 @@ final class Flight {
     private final Supplier<Mono<Object>> question;
     private final long createdNanos;
     private final Sinks.One<Object> sink = Sinks.one();
+    private final Sinks.Empty<Void> made = Sinks.empty();
     private final AtomicInteger interested = new AtomicInteger();
 
     /**
@@ -52,6 +53,16 @@ final class Flight {
     /** Whether all who waited have gone. */
     boolean isAbandoned() {
         return interested.get() <= 0;
+    }
+
+    /** The request is made now. */
+    void make() {
+        made.tryEmitEmpty();
+    }
+
+    /** Completes when the request is made. */
+    Mono<Void> made() {
+        return made.asMono();
     }
 
     void succeed(Object answer) {

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -104,7 +105,22 @@ public final class Guard {
      *     cannot answer about this client, another error if it has failed
      */
     public <T> Mono<T> ask(String kind, BackendRequest request, Supplier<Mono<T>> question) {
-        return ask(keys.of(kind, request), question);
+        return ask(keys.of(kind, request), question, null);
+    }
+
+    /**
+     * Asks about a client within a limit of its own, unless the answer is known. The request and others that wait for it do not end with the limit.
+     *
+     * @param kind the question
+     * @param request the client
+     * @param question makes the request
+     * @param limit the time of this client
+     * @param <T> the type of the answer
+     * @return as {@link #ask(String, BackendRequest, Supplier)}; also {@link BackendBusyException} if the request still waits at the end of the
+     *     limit, and {@link TimeoutException} if it was made and not answered
+     */
+    public <T> Mono<T> ask(String kind, BackendRequest request, Supplier<Mono<T>> question, TimeLimit limit) {
+        return ask(keys.of(kind, request), question, limit);
     }
 
     /**
@@ -116,7 +132,7 @@ public final class Guard {
      * @return as {@link #ask(String, BackendRequest, Supplier)}
      */
     public <T> Mono<T> ask(TopicRequest request, Supplier<Mono<T>> question) {
-        return ask(keys.of(request), question);
+        return ask(keys.of(request), question, null);
     }
 
     /**
@@ -131,7 +147,7 @@ public final class Guard {
     public <T> Mono<T> askAgain(String kind, BackendRequest request, Supplier<Mono<T>> question) {
         ByteBuffer key = keys.of(kind, request);
         cache.remove(key);
-        return ask(key, question);
+        return ask(key, question, null);
     }
 
     /**
@@ -182,7 +198,7 @@ public final class Guard {
     }
 
     @SuppressWarnings("unchecked")
-    private <T> Mono<T> ask(ByteBuffer key, Supplier<Mono<T>> question) {
+    private <T> Mono<T> ask(ByteBuffer key, Supplier<Mono<T>> question, @Nullable TimeLimit limit) {
         Object known = cache.get(key);
         if (known != null) {
             observer.backendAnswered(name, BackendOutcome.CACHED, 0);
@@ -192,11 +208,17 @@ public final class Guard {
         Flight other = flights.putIfAbsent(key, mine);
         if (other != null) {
             observer.backendAnswered(name, BackendOutcome.SHARED, 0);
-            return (Mono<T>) other.answer();
+            return limited(other, limit);
         }
-        Mono<T> answer = (Mono<T>) mine.answer();
+        Mono<T> answer = limited(mine, limit);
         submit(mine);
         return answer;
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> Mono<T> limited(Flight flight, @Nullable TimeLimit limit) {
+        Mono<T> answer = (Mono<T>) flight.answer();
+        return limit == null ? answer : limit.of(answer, flight.made(), name);
     }
 
     private void submit(Flight flight) {
@@ -256,6 +278,7 @@ public final class Guard {
             return;
         }
         long start = ticker.nanoTime();
+        flight.make();
         GuardedAnswer.of(Mono.defer(flight.question()))
                 .switchIfEmpty(Mono.error(NoSuchElementException::new))
                 .timeout(config.timeout())

@@ -56,6 +56,7 @@ class ChainAuthenticatorTest {
         private final Set<Ability> abilities;
         private Mono<BackendAnswer> user = Mono.just(BackendAnswer.NOT_MINE);
         private Mono<List<AccessRule>> rules = Mono.just(List.of());
+        private boolean local;
 
         Scripted(String name, Ability... abilities) {
             this.name = name;
@@ -65,6 +66,11 @@ class ChainAuthenticatorTest {
         @Override
         public Set<Ability> abilities() {
             return abilities;
+        }
+
+        @Override
+        public boolean isLocal() {
+            return local;
         }
 
         @Override
@@ -113,10 +119,14 @@ class ChainAuthenticatorTest {
     }
 
     private List<Authentication> connectAtLeisure(VirtualTimeScheduler timers) {
+        return connectAtLeisure(timers, "ann");
+    }
+
+    private List<Authentication> connectAtLeisure(VirtualTimeScheduler timers, String userName) {
         builtIn.putIfAbsent(AccessChain.ANONYMOUS, request -> Authentication.CONTINUE.now());
         AuthenticationRequest request = new AuthenticationRequest(
                 "c",
-                "ann",
+                userName,
                 "pw".getBytes(StandardCharsets.UTF_8),
                 new InetSocketAddress("192.0.2.1", 5),
                 "tcp",
@@ -161,6 +171,106 @@ class ChainAuthenticatorTest {
         timers.advanceTimeBy(Duration.ofMinutes(1));
         assertThat(answers).isEmpty();
         assertThat(asked).containsExactly("a");
+    }
+
+    private static AccessBackendConfigBuilder oneAtATime() {
+        return AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT).maxConcurrent(1);
+    }
+
+    /** The backend works, and was not asked. Others would decide about clients that it denies. */
+    @Test
+    void aRequestThatWaitsInTheLineIsNoFailureOfTheBackend() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        add("a", oneAtATime(), AccessBackend.Ability.USERS).user = Mono.never();
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> first = connectAtLeisure(timers, "ann");
+        List<Authentication> second = connectAtLeisure(timers, "bob");
+
+        timers.advanceTimeBy(Duration.ofMillis(3_999));
+        assertThat(second).isEmpty();
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(second).containsExactly(new Authentication.Refused(ReasonCode.SERVER_BUSY));
+        assertThat(grants(first.get(0))).isEqualTo(Grants.NONE); // it was made, and not answered
+        assertThat(asked).containsExactly("a", "b");
+    }
+
+    @Test
+    void aRequestThatHasWaitedHasItsTimeFromWhenItIsMade() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        Scripted backend = add("a", oneAtATime(), AccessBackend.Ability.USERS);
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+        BackendAnswer allow = new BackendAnswer.Allow(true, Map.of(), null, List.of());
+        backend.user = Mono.delay(Duration.ofMillis(3_900), timers).thenReturn(allow);
+        connectAtLeisure(timers, "ann");
+        List<Authentication> waited = connectAtLeisure(timers, "bob");
+        List<Authentication> last = connectAtLeisure(timers, "cid");
+
+        backend.user = Mono.delay(Duration.ofMillis(999), timers).thenReturn(allow);
+        timers.advanceTimeBy(Duration.ofMillis(3_900));
+        assertThat(asked).containsExactly("a", "a");
+        timers.advanceTimeBy(Duration.ofMillis(999));
+        assertThat(grants(waited.get(0))).isEqualTo(Grants.NONE.withSuperuser());
+        assertThat(last).containsExactly(new Authentication.Refused(ReasonCode.SERVER_BUSY));
+        assertThat(asked).containsExactly("a", "a");
+    }
+
+    @Test
+    void aRequestThatIsMadeLateHasAFifthOfTheTime() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        Scripted backend = add("a", oneAtATime(), AccessBackend.Ability.USERS);
+        users("b").user = Mono.just(new BackendAnswer.Allow());
+        backend.user = Mono.delay(Duration.ofMillis(3_900), timers).thenReturn(BackendAnswer.DENY);
+        connectAtLeisure(timers, "ann");
+        List<Authentication> waited = connectAtLeisure(timers, "bob");
+
+        backend.user = Mono.never();
+        timers.advanceTimeBy(Duration.ofMillis(4_899));
+        assertThat(waited).isEmpty();
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(grants(waited.get(0))).isEqualTo(Grants.NONE);
+        assertThat(asked).containsExactly("a", "a", "b");
+    }
+
+    /** The steps before may have used all of the time. */
+    @Test
+    void aBackendInMemoryIsAskedHoweverLateItIs() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        users("a").user = Mono.delay(Duration.ofMillis(4_500), timers).thenReturn(BackendAnswer.NOT_MINE);
+        Scripted token =
+                add("b", AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT), AccessBackend.Ability.USERS);
+        token.local = true;
+        token.user = Mono.delay(Duration.ofMillis(10), timers)
+                .thenReturn(new BackendAnswer.Allow(true, Map.of(), null, List.of()));
+        users("c").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> answers = connectAtLeisure(timers);
+
+        timers.advanceTimeBy(Duration.ofMillis(4_510));
+        assertThat(grants(answers.get(0))).isEqualTo(Grants.NONE.withSuperuser());
+        assertThat(asked).containsExactly("a", "b");
+    }
+
+    @Test
+    void anAnswerThatIsKnownNeedsNoTimer() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        add("a", oneAtATime(), AccessBackend.Ability.USERS).user = Mono.just(new BackendAnswer.Allow());
+        users("b");
+        connectAtLeisure(timers);
+        long before = timers.getScheduledTaskCount();
+
+        assertThat(connectAtLeisure(timers)).hasSize(1);
+        assertThat(timers.getScheduledTaskCount()).isEqualTo(before);
+        assertThat(asked).containsExactly("a");
+    }
+
+    /** Else an overload would open what these rules deny. */
+    @Test
+    void rulesForWhichTooManyWaitRefuseTheClientAlsoIfFailuresAreIgnored() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        users("a").user = Mono.just(new BackendAnswer.Allow());
+        add("b", oneAtATime().maxWaiting(0), AccessBackend.Ability.RULES).rules = Mono.never();
+        assertThat(connectAtLeisure(timers, "ann")).isEmpty();
+
+        assertThat(connectAtLeisure(timers, "bob")).containsExactly(new Authentication.Refused(ReasonCode.SERVER_BUSY));
     }
 
     private static Grants grants(Authentication answer) {
