@@ -146,9 +146,18 @@ final class EmqxAccess {
         }
     }
 
+    /** Whether a server is connected to by TLS; without {@code ssl.verify} its certificate is not checked there. */
+    void encrypted(OldSetting setting) {
+        if (keys.get(EmqxKeys.block(setting.key()) + ".ssl.verify") == null) {
+            verify(setting);
+        }
+    }
+
     /** Whether the certificate of a server is checked. */
     void verify(OldSetting setting) {
-        if (!setting.value().strip().equals("verify_peer")) {
+        String block = EmqxKeys.block(setting.key());
+        boolean secure = keys.text(block + ".ssl.enable", "false").equals("true");
+        if (secure && !EmqxPaths.checksServer(keys, block)) {
             draft.note(
                     setting,
                     Outcome.DIFFERENT,

@@ -352,7 +352,10 @@ final class EmqxAccessRules {
     /** Rules of a client of a server, with those of its encryption, and of what is not known. */
     private static List<Rule<EmqxMapper>> overTls(String theirs, String address, List<Rule<EmqxMapper>> own) {
         List<Rule<EmqxMapper>> rules = new ArrayList<>(own);
-        rules.add(same(theirs + "ssl.enable", BACKEND + address, taken()));
+        rules.add(same(
+                theirs + "ssl.enable",
+                BACKEND + address,
+                (mapper, setting) -> mapper.access().encrypted(setting)));
         rules.add(same(
                 theirs + "ssl.cacertfile",
                 BACKEND + "ca",

@@ -21,6 +21,8 @@ final class EmqxBridgeRules {
             "write sources.<name> by hand: the types are http, kafka, rabbitmq and redis; for others a client that publishes can bring the messages";
     private static final String QUEUES =
             "connections, pauses and queues are those of actions here: docs/configuration.md";
+    private static final String NOT_WRITTEN =
+            "is not written, and may change the data: the keys of its type are in docs/rules.md#sinks";
     private static final String BRIDGE = "bridges.<name>.";
     private static final String ACTION = "rules.<name>.actions.<name>.";
     private static final Set<String> SQL_TYPES = Set.of("pgsql", "timescale", "matrix", "mysql");
@@ -93,7 +95,14 @@ final class EmqxBridgeRules {
         List.of("enable", "verify", "cacertfile", "certfile", "keyfile")
                 .forEach(key -> all.add(same(connector + "ssl." + key, ACTION + tlsKey(type, key), taken())));
         all.add(none(connector + "*", QUEUES));
-        all.add(none(action + "*", QUEUES));
+        List.of("description", "tags", "created_at", "last_modified_at")
+                .forEach(key -> all.add(none(action + key + "*", "not needed")));
+        all.add(none(action + "resource_opts.*", QUEUES));
+        all.add(none(action + "parameters.max_batch_bytes", QUEUES));
+        all.add(none(action + "parameters.buffer.*", QUEUES));
+        List.of("parameters", "local_topic", "fallback_actions") // a line for each key
+                .forEach(key -> all.add(none(action + key + "*", NOT_WRITTEN)));
+        all.add(none(action + "*", NOT_WRITTEN));
         return all;
     }
 

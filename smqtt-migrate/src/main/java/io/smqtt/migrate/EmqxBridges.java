@@ -283,8 +283,8 @@ final class EmqxBridges {
     }
 
     private void verify(String block, BridgeEntry entry) {
-        OldSetting setting = keys.get(block + ".ssl.verify");
-        if (setting != null && !setting.value().strip().equals("verify_peer")) {
+        OldSetting setting = keys.get(block + ".ssl." + (keys.has(block + ".ssl.verify") ? "verify" : "enable"));
+        if (setting != null && !EmqxPaths.checksServer(keys, block)) {
             draft.note(
                     setting,
                     Outcome.DIFFERENT,

@@ -39,7 +39,7 @@ final class EmqxPaths {
             return "";
         }
         OldSetting authority = keys.get(block + ".ssl.cacertfile");
-        boolean checks = keys.text(block + ".ssl.verify", "verify_none").equals("verify_peer");
+        boolean checks = checksServer(keys, block);
         String mode = postgres
                 ? (checks ? "?sslmode=verify-full" : "?sslmode=require")
                 : checks ? "?sslMode=verify-full" : "?sslMode=trust";
@@ -47,5 +47,10 @@ final class EmqxPaths {
             return mode;
         }
         return mode + (postgres ? "&sslrootcert=" : "&serverSslCert=") + of(authority);
+    }
+
+    /** Whether the certificate of a server is checked there: a client of EMQX does not without the key. */
+    static boolean checksServer(EmqxKeys keys, String block) {
+        return keys.text(block + ".ssl.verify", "verify_none").equals("verify_peer");
     }
 }

@@ -102,6 +102,32 @@ final class EmqxSelect {
                         "${" + found.group(1) + found.group(2).replace("'", "") + "}"));
     }
 
+    /** Whether values can be inserted otherwise here: a placeholder of a text of JSON that is not between quotes, or is for the payload. */
+    static boolean differsInJson(String template) {
+        String text = template.strip();
+        if (!text.startsWith("{") && !text.startsWith("[")) {
+            return false;
+        }
+        Matcher found = PLACEHOLDER.matcher(text);
+        boolean quoted = false;
+        int from = 0;
+        while (found.find()) {
+            for (int i = from; i < found.start(); i++) {
+                char c = text.charAt(i);
+                if (quoted && c == '\\') {
+                    i++;
+                } else if (c == '"') {
+                    quoted = !quoted;
+                }
+            }
+            if (!quoted || (found.group(1).equals("payload") && found.group(2).isEmpty())) {
+                return true;
+            }
+            from = found.end();
+        }
+        return false;
+    }
+
     /** A placeholder of a template that is no column, and stops the start here; null if there is none. */
     @Nullable
     String missing(String template) {

@@ -3,13 +3,10 @@ package io.smqtt.migrate;
 
 import io.smqtt.config.SecretMask;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one action of EMQX, with its connector, as an action of a rule. Each method returns null, or why the action cannot be written. */
@@ -27,7 +24,7 @@ final class EmqxSinks {
             "expiration",
             "priority",
             "timestamp");
-    private static final Pattern INTEGER = Pattern.compile("(\\$\\{[^}]+})[iu]");
+    private static final Set<String> ARGUMENTS = Set.of("topic", "payload", "qos", "retain", "user_properties");
 
     private final Draft draft;
     private final EmqxKeys keys;
@@ -73,7 +70,7 @@ final class EmqxSinks {
         String qos = keys.text(block + ".qos", "${qos}");
         boolean known = qos.matches("[012]") || target.select.missing(qos) == null;
         draft.set(target.ours + "qos", known ? EmqxSelect.template(qos) : "0", from(target, block + ".qos"));
-        String retain = keys.text(block + ".retain", "false");
+        String retain = keys.text(block + ".retain", "${retain}");
         // EMQX looks for a column with this name, which a message does not have; here it would be its flag
         boolean noColumn = retain.equals("${retain}") && !target.select.names("retain");
         boolean flag = retain.matches("true|false") || (!noColumn && target.select.missing(retain) == null);
@@ -86,7 +83,26 @@ final class EmqxSinks {
                     Outcome.NONE,
                     target.ours + "user-properties.<name>: one key for each; all of a message cannot be passed on");
         }
+        arguments(target);
         return null;
+    }
+
+    /** Names what is not written of a republish. */
+    private void arguments(Target target) {
+        String prefix = target.action + ".";
+        for (OldSetting each : keys.below(prefix)) {
+            String name = each.key().substring(prefix.length());
+            if (!ARGUMENTS.contains(name)) {
+                draft.note(each, Outcome.NONE, "republish has no such argument here");
+            }
+        }
+        if (target.select.has("pub_props")) {
+            draft.note(
+                    target.from,
+                    Outcome.DIFFERENT,
+                    target.ours
+                            + "type: properties of the message, such as its content type, response topic and expiry, are not passed on");
+        }
     }
 
     /** Writes an action that has a connector. */
@@ -129,10 +145,38 @@ final class EmqxSinks {
                 from(target, target.connector + ".url"));
         draft.set(target.ours + "method", method, from(target, target.action + ".parameters.method"));
         template(target, target.action + ".parameters.body", "body");
+        if (isJson(target)) {
+            jsonTemplate(target, target.action + ".parameters.body", "body");
+        }
         headers(target, target.connector + ".headers.");
         headers(target, target.action + ".parameters.headers.");
-        certificates(target, "ca", "", "");
+        if (url.startsWith("https:")) {
+            certificates(target, "ca", "", "");
+        }
         return null;
+    }
+
+    /** Whether the content type is JSON, which it is without such a header. */
+    private boolean isJson(Target target) {
+        String type = "application/json";
+        for (String prefix : List.of(target.connector + ".headers.", target.action + ".parameters.headers.")) {
+            for (OldSetting header : keys.below(prefix)) {
+                type = header.key().equalsIgnoreCase(prefix + "content-type") ? header.value() : type;
+            }
+        }
+        return type.contains("json");
+    }
+
+    /** In a text of JSON a value is written as JSON, so that it stays JSON; EMQX inserts its text. */
+    private void jsonTemplate(Target target, String theirs, String ours) {
+        OldSetting setting = keys.get(theirs);
+        if (setting != null && EmqxSelect.differsInJson(setting.value())) {
+            draft.note(
+                    setting,
+                    Outcome.DIFFERENT,
+                    target.ours + ours
+                            + ": a value is written as JSON, a text with quotes around it or escaped between quotes; to insert an object of the payload let the statement select json_decode(payload) AS payload");
+        }
     }
 
     private void headers(Target target, String prefix) {
@@ -162,9 +206,15 @@ final class EmqxSinks {
         if (!List.of("v1", "v2", "v3").contains(version) || address == null || syntax == null) {
             return "it needs server as host:port, influxdb_type influxdb_api_v1, _v2 or _v3, and write_syntax";
         }
-        InfluxLine line = InfluxLine.of(syntax.value().strip());
+        EmqxInfluxLine line = EmqxInfluxLine.of(syntax.value().strip());
         if (line == null) {
             return "its write_syntax must be one line with a measurement, tags and fields, without escapes";
+        }
+        String literal = line.literalField();
+        if (literal != null) {
+            return "its field " + literal
+                    + " is neither a text in quotes nor one placeholder; let the statement select it, such as 1 AS "
+                    + literal + ", and write ${" + literal + "}";
         }
         String reason = unknown(target, List.of("parameters.write_syntax"));
         if (reason != null) {
@@ -186,17 +236,14 @@ final class EmqxSinks {
         } else {
             secret(target, parameters + "token", "token-file");
         }
-        draft.set(target.ours + "measurement", EmqxSelect.template(line.measurement), syntax);
-        line.tags.forEach((name, value) -> draft.set(target.ours + "tags." + name, EmqxSelect.template(value), syntax));
-        line.fields.forEach((name, value) -> {
-            Matcher integer = INTEGER.matcher(value);
-            draft.set(
-                    target.ours + "fields." + name,
-                    EmqxSelect.template(integer.matches() ? integer.group(1) : value),
-                    syntax);
-        });
-        if (!line.timestamp.isEmpty()) {
-            draft.set(target.ours + "timestamp", EmqxSelect.template(line.timestamp), syntax);
+        draft.set(target.ours + "measurement", EmqxSelect.template(line.measurement()), syntax);
+        line.tags()
+                .forEach((name, value) -> draft.set(target.ours + "tags." + name, EmqxSelect.template(value), syntax));
+        line.templates()
+                .forEach(
+                        (name, value) -> draft.set(target.ours + "fields." + name, EmqxSelect.template(value), syntax));
+        if (!line.timestamp().isEmpty()) {
+            draft.set(target.ours + "timestamp", EmqxSelect.template(line.timestamp()), syntax);
         }
         copy(target.action + ".parameters.precision", target.ours + "precision");
         draft.note(
@@ -204,43 +251,18 @@ final class EmqxSinks {
                 Outcome.DIFFERENT,
                 target.ours
                         + "fields.<name>: a placeholder keeps the type of its value; float() and int() in the statement decide it");
+        String quoted = line.quotedField();
+        if (quoted != null) {
+            draft.note(
+                    syntax,
+                    Outcome.DIFFERENT,
+                    target.ours + "fields." + quoted
+                            + ": is a text there whatever the value is; str() in the statement makes it one");
+        }
         if (secure) {
             certificates(target, "ca", "", "");
         }
         return null;
-    }
-
-    /** A line of the line protocol with placeholders. */
-    private record InfluxLine(
-            String measurement, Map<String, String> tags, Map<String, String> fields, String timestamp) {
-
-        static @Nullable InfluxLine of(String text) {
-            String[] parts = text.split(" +", -1);
-            if (text.indexOf('\\') >= 0 || text.indexOf('\n') >= 0 || parts.length < 2 || parts.length > 3) {
-                return null;
-            }
-            int comma = parts[0].indexOf(',');
-            Map<String, String> tags = comma < 0 ? Map.of() : pairs(parts[0].substring(comma + 1));
-            Map<String, String> fields = pairs(parts[1]);
-            String measurement = comma < 0 ? parts[0] : parts[0].substring(0, comma);
-            return tags == null || fields == null || fields.isEmpty() || measurement.isEmpty()
-                    ? null
-                    : new InfluxLine(measurement, tags, fields, parts.length == 3 ? parts[2] : "");
-        }
-
-        private static @Nullable Map<String, String> pairs(String text) {
-            Map<String, String> pairs = new LinkedHashMap<>();
-            for (String pair : text.split(",", -1)) {
-                int equals = pair.indexOf('=');
-                String name = equals < 0 ? "" : pair.substring(0, equals);
-                String value = pair.substring(equals + 1).replaceAll("^\"(.*)\"$", "$1");
-                if (!name.matches(NAME) || value.isEmpty()) {
-                    return null;
-                }
-                pairs.put(name, value);
-            }
-            return pairs;
-        }
     }
 
     private @Nullable String sql(Target target, boolean postgres) {
@@ -300,6 +322,7 @@ final class EmqxSinks {
                     from(target, parameters + "message.key"));
         }
         template(target, parameters + "message.value", "value");
+        jsonTemplate(target, parameters + "message.value", "value");
         String compression = keys.text(parameters + "compression", "no_compression");
         if (List.of("gzip", "snappy", "lz4", "zstd").contains(compression)) {
             draft.set(target.ours + "compression", compression, from(target, parameters + "compression"));
@@ -370,6 +393,7 @@ final class EmqxSinks {
         template(target, parameters + "exchange", "exchange");
         template(target, parameters + "routing_key", "routing-key");
         template(target, parameters + "payload_template", "body");
+        jsonTemplate(target, parameters + "payload_template", "body");
         if (keys.text(parameters + "delivery_mode", "").equals("non_persistent")) {
             draft.set(target.ours + "persistent", "false", from(target, parameters + "delivery_mode"));
         }
@@ -489,9 +513,7 @@ final class EmqxSinks {
     }
 
     private void certificates(Target target, String authority, String certificate, String key) {
-        boolean checks =
-                keys.text(target.connector + ".ssl.verify", "verify_peer").equals("verify_peer");
-        if (!checks) {
+        if (!EmqxPaths.checksServer(keys, target.connector)) {
             draft.note(
                     from(target, target.connector + ".ssl.verify"),
                     Outcome.DIFFERENT,

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EmqxActionsTest {
 
@@ -170,5 +171,148 @@ class EmqxActionsTest {
         assertThat(migration.settings("new"))
                 .containsEntry("rules.r.actions.republish.qos", qos)
                 .containsEntry("rules.r.actions.republish.payload", payload);
+    }
+
+    @Test
+    void retainOfRepublishIsThatOfTheStatementIfNothingElseIsSaid() throws IOException {
+        Map<String, String> settings =
+                read("rule_engine.rules.named { sql = \"SELECT payload, flags.retain AS retain FROM \\\"t\\\"\", "
+                                + "actions = [{ function = republish, args { topic = \"x\" } }] }\n"
+                                + "rule_engine.rules.whole { sql = \"SELECT * FROM \\\"t\\\"\", "
+                                + "actions = [{ function = republish, args { topic = \"x\" } }] }")
+                        .settings("new");
+
+        assertThat(settings)
+                .containsEntry("rules.named.actions.republish.retain", "${retain}")
+                .containsEntry("rules.whole.actions.republish.retain", "false");
+    }
+
+    @Test
+    void eachArgumentOfRepublishThatIsNotWrittenHasALine() throws IOException {
+        Migration migration = read("rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [{\n"
+                + " function = republish, args { topic = \"x\", direct_dispatch = true,\n"
+                + " mqtt_properties { \"Content-Type\" = \"text/plain\" } } }] }");
+
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("args.direct_dispatch: not migrated"))
+                .anyMatch(note -> note.contains("args.mqtt_properties") && note.contains("no such argument"))
+                .anyMatch(note -> note.contains("properties of the message, such as its content type"))
+                .noneMatch(note -> note.contains("args.topic"));
+    }
+
+    private Migration influx(String fields) throws IOException {
+        return read(
+                "connectors.influxdb.i { server = \"h:8086\", parameters { influxdb_type = influxdb_api_v1, database = d } }\n"
+                        + "actions.influxdb.a { connector = i, parameters { write_syntax = \"\"\"m,d=${clientid} "
+                        + fields
+                        + "\"\"\" } }\n"
+                        + "rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [\"influxdb:a\"] }");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1i", "1.5", "true", "f", "${payload.a}${payload.b}", "1${payload.a}"})
+    void anInfluxFieldThatIsNoTextStaysNone(String value) throws IOException {
+        Migration migration = influx("t=${payload.t},status=" + value);
+
+        assertThat(migration.settings("new").keySet()).noneMatch(key -> key.startsWith("rules."));
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("its field status is neither a text in quotes nor one placeholder"));
+    }
+
+    @Test
+    void anInfluxFieldInQuotesIsAText() throws IOException {
+        Migration migration = influx("name=\"abc\",at=\"${payload.x}/${payload.y}\",x=\"${payload.x}\"");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("rules.r.actions.influxdb-a.fields.name", "abc")
+                .containsEntry("rules.r.actions.influxdb-a.fields.at", "${payload.x}/${payload.y}")
+                .containsEntry("rules.r.actions.influxdb-a.fields.x", "${payload.x}");
+        assertThat(migration.notes())
+                .anyMatch(note ->
+                        note.contains("write_syntax: differs; rules.r.actions.influxdb-a.fields.x: is a text there"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '#',
+            value = {
+                "{\"topic\":\"${topic}\",\"payload\":${payload}} | true",
+                "{\"topic\":\"${topic}\",\"payload\":\"${payload}\"} | true",
+                "[${payload.t}] | true",
+                "{\"topic\":\"${topic}\",\"t\":\"${payload.t}\"} | false",
+                "{\"a\":\"\\\"${topic}\"} | false",
+                "${payload} | false",
+            })
+    void aTemplateOfJsonThatIsFilledInOtherwiseHasALine(String template, boolean differs) throws IOException {
+        Migration migration = read(
+                "connectors.kafka_producer.k { bootstrap_hosts = \"h:9092\" }\n"
+                        + "actions.kafka_producer.k { connector = k, parameters { topic = t, message { value = \"\"\""
+                        + template
+                        + "\"\"\" } } }\n"
+                        + "connectors.rabbitmq.q { server = h, port = 5672 }\n"
+                        + "actions.rabbitmq.q { connector = q, parameters { exchange = e, payload_template = \"\"\""
+                        + template
+                        + "\"\"\" } }\n"
+                        + "connectors.http.w { url = \"http://h\" }\n"
+                        + "actions.http.w { connector = w, parameters { path = p, body = \"\"\"" + template
+                        + "\"\"\" } }\n"
+                        + "actions.http.plain { connector = w, parameters { path = p, body = \"\"\"" + template
+                        + "\"\"\", headers { Content-Type = \"text/plain\" } } }\n"
+                        + "rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [\"kafka_producer:k\", \"rabbitmq:q\", \"http:w\", \"http:plain\"] }");
+
+        assertThat(migration.notes())
+                .filteredOn(note -> note.contains(": a value is written as JSON"))
+                .hasSize(differs ? 3 : 0)
+                .noneMatch(note -> note.contains("http-plain"));
+        assertThat(migration.settings("new")).containsEntry("rules.r.actions.kafka-producer-k.value", template);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', true", "'verify = verify_none', true", "'verify = verify_peer', false"})
+    void whetherCertificatesOfServersAreCheckedHasOneDefault(String verify, boolean differs) throws IOException {
+        String ssl = "ssl { enable = true, " + verify + " }";
+        Migration migration = read(
+                "connectors.kafka_producer.k { bootstrap_hosts = \"h:9092\", " + ssl + " }\n"
+                        + "actions.kafka_producer.k { connector = k, parameters { topic = t } }\n"
+                        + "connectors.pgsql.p { server = \"h:5432\", database = d, " + ssl + " }\n"
+                        + "actions.pgsql.p { connector = p, parameters { sql = \"INSERT INTO t VALUES (1)\" } }\n"
+                        + "connectors.http.w { url = \"https://h\", " + ssl + " }\n"
+                        + "actions.http.w { connector = w, parameters { path = p } }\n"
+                        + "rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [\"kafka_producer:k\", \"pgsql:p\", \"http:w\"] }");
+
+        assertThat(migration.notes())
+                .filteredOn(note -> note.contains("the certificate of the server is checked"))
+                .hasSize(differs ? 2 : 0);
+        assertThat(migration.settings("new"))
+                .containsEntry(
+                        "rules.r.actions.pgsql-p.url",
+                        "jdbc:postgresql://h:5432/d?sslmode=" + (differs ? "require" : "verify-full"));
+    }
+
+    @Test
+    void authoritiesOfAServerWithoutTlsAreNotWritten() throws IOException {
+        Migration migration =
+                read("connectors.http.w { url = \"http://h\", ssl { enable = false, cacertfile = \"ca.pem\" } }\n"
+                        + "actions.http.w { connector = w, parameters { path = p } }\n"
+                        + "rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [\"http:w\"] }");
+
+        assertThat(migration.settings("new"))
+                .containsKey("rules.r.actions.http-w.url")
+                .doesNotContainKey("rules.r.actions.http-w.ca");
+    }
+
+    @Test
+    void aKeyOfAnActionThatMayChangeTheDataIsNotOneOfItsQueue() throws IOException {
+        Migration migration = read("connectors.kafka_producer.k { bootstrap_hosts = \"h:9092\" }\n"
+                + "actions.kafka_producer.k { connector = k, parameters { topic = t, partition_strategy = random },\n"
+                + " local_topic = \"more/#\", resource_opts { request_ttl = 45s } }\n"
+                + "rule_engine.rules.r { sql = \"SELECT * FROM \\\"t\\\"\", actions = [\"kafka_producer:k\"] }");
+
+        assertThat(migration.notes())
+                .anyMatch(note ->
+                        note.contains("parameters.partition_strategy: not migrated; is not written, and may change"))
+                .anyMatch(note -> note.contains("local_topic: not migrated; is not written, and may change the data"))
+                .anyMatch(note -> note.contains("request_ttl: not migrated; connections, pauses and queues"));
     }
 }
