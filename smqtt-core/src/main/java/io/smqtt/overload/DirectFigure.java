@@ -26,7 +26,8 @@ final class DirectFigure implements MemoryFigure {
         this.maximum = maximum;
     }
 
-    private static long reserved() {
+    /** The bytes that Netty has reserved in this process. */
+    static long reserved() {
         long counted = PlatformDependent.usedDirectMemory();
         return counted >= 0 // Netty does not count where it leaves the release to Java
                 ? counted

@@ -3,6 +3,8 @@ package io.smqtt.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.smqtt.config.OverloadConfig;
 import io.smqtt.spi.BrokerObserver;
@@ -192,6 +194,44 @@ class OverloadWatchTest {
         used.set(8_000);
         figure.usedBytes();
         assertThat(figure.evidence()).as("less is no news").isEqualTo(before + 2);
+    }
+
+    /** What the allocator has reserved, of a maximum that is 64 MiB more than is reserved now. */
+    @Test
+    void buffersOfTheAllocatorRaiseTheLevelsAndTheyFallWhenTheseAreReleased() {
+        long maximum = DirectFigure.reserved() + (64 << 20);
+        OverloadWatch direct = new OverloadWatch(
+                OverloadConfig.defaults(),
+                new BrokerObserver() {
+                    @Override
+                    public void overloadChanged(int level, String cause) {
+                        changes.add(level + " " + cause);
+                    }
+                },
+                () -> nanos,
+                List.of(),
+                List.of(new MemorySignal(new DirectFigure(DirectFigure::reserved, () -> maximum), 85)));
+        List<ByteBuf> buffers = new ArrayList<>();
+        assertThat(sampled(direct, Duration.ofSeconds(10))).isZero();
+        try {
+            for (int i = 0; i < 60; i++) {
+                buffers.add(ByteBufAllocator.DEFAULT.directBuffer(1 << 20));
+            }
+            assertThat(sampled(direct, Duration.ofSeconds(10))).isEqualTo(3);
+            assertThat(changes.get(0)).matches("1 \\d+ % of the memory outside of the heap are in use");
+        } finally {
+            buffers.forEach(ByteBuf::release);
+        }
+        assertThat(sampled(direct, Duration.ofSeconds(40))).isZero();
+    }
+
+    private int sampled(OverloadWatch direct, Duration time) {
+        for (long end = nanos + time.toNanos();
+                nanos < end;
+                nanos += Duration.ofMillis(250).toNanos()) {
+            direct.sample();
+        }
+        return direct.level();
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of {@code docs/access-http.md}: its server, its configuration and its commands, with the real program. */
+/** The examples of {@code docs/access-http.md}: their servers, configurations and commands, with the real program. */
 class AccessHttpIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -29,35 +29,57 @@ class AccessHttpIT {
     private DocumentPage page = new DocumentPage("");
     private int port;
     private CapturedProcess server;
+    private CapturedProcess plugin;
     private BrokerProcess broker;
 
     @BeforeEach
     void start() throws IOException {
         page = DocumentPage.read("access-http.md");
         port = LoopbackPorts.one();
+        int pluginPort = LoopbackPorts.one();
         Files.writeString(directory.resolve("auth.py"), page.block("python", 0).replace("8090", String.valueOf(port)));
+        Files.writeString(
+                directory.resolve("plugin.py"), page.block("python", 1).replace("8091", String.valueOf(pluginPort)));
         Path token = Files.writeString(directory.resolve("token"), TOKEN);
         startServer();
+        plugin = start("plugin.py", pluginPort);
         broker = LoopbackBroker.with(
                 directory,
-                page.block("yaml", 0).replace(SERVER, "127.0.0.1:" + port),
+                both().replace(SERVER, "127.0.0.1:" + port).replace("127.0.0.1:8091", "127.0.0.1:" + pluginPort),
                 "storage.kind=memory",
                 "management.token-file=" + token);
     }
 
+    /** The backends of both examples in one chain, the second one last. */
+    private String both() {
+        String second = page.block("yaml", 1);
+        return page.block("yaml", 0).replace("chain: [people]", "chain: [people, plugin]")
+                + second.substring(second.indexOf("    plugin:"));
+    }
+
     @AfterEach
     void stop() {
-        broker.close();
+        if (broker != null) {
+            broker.close();
+        }
+        if (plugin != null) {
+            plugin.close();
+        }
         server.close();
     }
 
     private void startServer() {
-        server = CapturedProcess.start(
-                "auth.py", new ProcessBuilder(ForeignProgram.path("python3"), "auth.py").directory(directory.toFile()));
-        await().atMost(PATIENCE).until(this::isListening);
+        server = start("auth.py", port);
     }
 
-    private boolean isListening() {
+    private CapturedProcess start(String program, int listening) {
+        CapturedProcess started = CapturedProcess.start(
+                program, new ProcessBuilder(ForeignProgram.path("python3"), program).directory(directory.toFile()));
+        await().atMost(PATIENCE).until(() -> isListening(listening));
+        return started;
+    }
+
+    private static boolean isListening(int port) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException e) {
@@ -67,7 +89,7 @@ class AccessHttpIT {
 
     @Test
     void commandsOfThePageGetTheirAnswers() {
-        page.assertPublishAnswers(6, options -> publish(options.split(" ")));
+        page.assertPublishAnswers(10, options -> publish(options.split(" ")));
     }
 
     @Test

@@ -68,6 +68,19 @@ class AccessLdapIT {
                   base-dn: uid=${username},ou=devices,dc=example,dc=org
             """;
 
+    private static final String REST = """
+            management:
+              port: 0
+            storage:
+              kind: memory
+            listeners:
+              tcp:
+                host: 127.0.0.1
+                port: 0
+              ws:
+                enabled: false
+            """;
+
     private static final String EMQX = """
             listeners.tcp.default { bind = "127.0.0.1:0" }
             authentication = [{
@@ -107,19 +120,9 @@ class AccessLdapIT {
                 .replace("chain: [devices]", "chain: [hashes, upgraded, stranger, misnamed, devices]");
         Path file = Files.writeString(
                 directory.resolve("smqtt.yaml"),
-                access + BACKENDS.formatted(port, tlsPort, certificates.authority(), misnamedServer(certificates))
-                        + """
-                        management:
-                          port: 0
-                        storage:
-                          kind: memory
-                        listeners:
-                          tcp:
-                            host: 127.0.0.1
-                            port: 0
-                          ws:
-                            enabled: false
-                        """);
+                access
+                        + BACKENDS.formatted(port, tlsPort, certificates.authority(), misnamedServer(certificates))
+                        + REST);
         broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", directory, file));
     }
 
@@ -152,6 +155,19 @@ class AccessLdapIT {
     @Test
     void commandsOfThePageGetTheirAnswers() {
         page.assertPublishAnswers(8, options -> MosquittoPub.run(broker, options.split(" ")));
+    }
+
+    @Test
+    void commandsOfThePageGetTheSameAnswersFromHashes() throws IOException {
+        String access = page.blocks("yaml").stream()
+                .filter(block -> block.startsWith("access:") && block.contains("method: hash"))
+                .findFirst()
+                .orElseThrow();
+        Path home = Files.createDirectory(directory.resolve("hashes"));
+        Path file = Files.writeString(home.resolve("smqtt.yaml"), access.replace(SERVER, "127.0.0.1:" + port) + REST);
+        try (BrokerProcess other = BrokerProcess.start(Extensions.command("smqtt-access-ldap", home, file))) {
+            page.assertPublishAnswers(8, options -> MosquittoPub.run(other, options.split(" ")));
+        }
     }
 
     @Test

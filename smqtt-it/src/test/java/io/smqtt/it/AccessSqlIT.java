@@ -4,7 +4,15 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The example of {@code docs/access-sql.md}: its tables, its configuration and its commands, with PostgreSQL and the extension as it is delivered;
- * then what the migration makes of the settings of others.
+ * The examples of {@code docs/access-sql.md}: their tables, configurations and commands, with PostgreSQL and the extension as it is delivered;
+ * rules that change; then what the migration makes of the settings of others.
  */
 class AccessSqlIT {
 
@@ -66,10 +74,11 @@ class AccessSqlIT {
         page = DocumentPage.read("access-sql.md");
         database = DatabaseServer.postgresql();
         database.sql(page.block("sql", 0));
+        database.sql(page.block("sql", 1));
         Files.writeString(directory.resolve("db.password"), DatabaseServer.PASSWORD + "\n");
         Path file = Files.writeString(
                 directory.resolve("smqtt.yaml"),
-                page.block("yaml", 0).replace("127.0.0.1:5432", "127.0.0.1:" + database.port()) + """
+                both().replace("127.0.0.1:5432", "127.0.0.1:" + database.port()) + """
                               cache-ttl: 1s
                         management:
                           enabled: false
@@ -85,6 +94,14 @@ class AccessSqlIT {
         broker = BrokerProcess.start(Extensions.command(MODULE, directory, file));
     }
 
+    /** The backends of both examples in one chain, the second one last. */
+    private static String both() {
+        String plugin = page.block("yaml", 1);
+        return page.block("yaml", 0).replace("chain: [people]", "chain: [people, plugin]")
+                + "      cache-ttl: 1s\n"
+                + plugin.substring(plugin.indexOf("    plugin:"));
+    }
+
     @AfterAll
     static void stop() throws IOException {
         if (broker != null) {
@@ -97,7 +114,33 @@ class AccessSqlIT {
 
     @Test
     void commandsOfThePageGetTheirAnswers() {
-        page.assertPublishAnswers(6, options -> publish(options.split(" ")));
+        page.assertPublishAnswers(10, options -> publish(options.split(" ")));
+    }
+
+    /** By {@code cache-ttl} alone, without a reload. */
+    @Test
+    void changedRulesAreInForceForAClientThatStaysConnected() throws IOException {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), broker.port("tcp"));
+        try (RawClient client = RawClient.to(address, ProtocolVersion.MQTT_5)) {
+            assertThat(client.connect(ConnectBytes.of("stays").userName("ann").password("secret"))
+                            .reason())
+                    .isEqualTo(ReasonCode.SUCCESS);
+            assertThat(published(client)).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+
+            database.sql(
+                    "INSERT INTO mqtt_acl (username, permission, action, topic) VALUES ('ann', 'allow', 'publish', 'new');");
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(published(client)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS));
+
+            database.sql("DELETE FROM mqtt_acl WHERE topic = 'new';");
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(published(client)).isEqualTo(ReasonCode.NOT_AUTHORIZED));
+        }
+    }
+
+    private static ReasonCode published(RawClient client) {
+        client.send(PublishBytes.to("new").payload("x").qos(1, client.nextPacketId()));
+        return client.expect(MqttMessageType.PUBACK).reason();
     }
 
     @Test

@@ -13,8 +13,10 @@ import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Bans;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.TestBroker;
 import io.smqtt.test.cluster.MemoryNetwork;
 import io.smqtt.test.packet.ConnectBytes;
@@ -27,6 +29,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
 /** A ban that is made at one node is in force at all of them. */
@@ -51,7 +55,9 @@ class BansInClusterTest {
         Node(String name) {
             ClusterConfig config = ClusterConfig.builder().nodeId(name).build();
             broker = TestBroker.builder()
-                    .parts(parts -> parts.module(ClusterModule.of(config, network.transport(name)))
+                    .parts(parts -> parts.authenticator(request ->
+                                    Authentication.accepted(request.userName()).now())
+                            .module(ClusterModule.of(config, network.transport(name)))
                             .module(this))
                     .start();
         }
@@ -72,8 +78,14 @@ class BansInClusterTest {
         }
 
         void ban(String who, @Nullable Instant until) {
-            Ban ban = new Ban(BanKind.CLIENTID, who, "me", "", NOW, until);
+            ban(BanKind.CLIENTID, who, until);
+        }
+
+        /** Returns the identifier of the ban. */
+        String ban(BanKind kind, String who, @Nullable Instant until) {
+            Ban ban = new Ban(kind, who, "me", "", NOW, until);
             part.objects().put(ban.id(), ban, Expected.NOTHING, "me").block(PATIENCE);
+            return ban.id();
         }
     }
 
@@ -105,6 +117,43 @@ class BansInClusterTest {
 
         b.part.objects().delete("clientid:bad", Expected.SOMETHING, "me").block(PATIENCE);
         await().atMost(PATIENCE).until(() -> connectCode(a, "bad") == 0);
+    }
+
+    private static ConnectBytes bad() {
+        return ConnectBytes.of("bad-7").userName("ann").password("x");
+    }
+
+    /** The reason code of the CONNACK; -1 if the connection is closed before. */
+    private static int code(Node node) {
+        try (RawClient client = node.broker.open(ProtocolVersion.MQTT_5)) {
+            ReceivedPacket answer = client.send(bad()).receive();
+            return answer == null ? -1 : answer.reasonCode();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "CLIENTID, bad-7",
+        "USERNAME, ann",
+        "PEERHOST, 127.0.0.1",
+        "CLIENTID_RE, ^bad-[0-9]+$",
+        "USERNAME_RE, ^an",
+        "PEERHOST_NET, 127.0.0.0/8"
+    })
+    void eachKindIsInForceAtAllNodes(BanKind kind, String who) {
+        RawClient client = b.broker.open(ProtocolVersion.MQTT_5);
+        clients.add(client);
+        assertThat(client.send(bad()).expect(MqttMessageType.CONNACK).reasonCode())
+                .isZero();
+
+        String id = a.ban(kind, who, null);
+        client.expectDisconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+        for (Node node : List.of(a, b)) {
+            assertThat(code(node)).as(kind + " at " + node).isIn(0x8A, -1);
+        }
+
+        b.part.objects().delete(id, Expected.SOMETHING, "me").block(PATIENCE);
+        await().atMost(PATIENCE).until(() -> code(a) == 0 && code(b) == 0);
     }
 
     @Test
