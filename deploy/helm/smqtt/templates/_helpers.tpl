@@ -7,6 +7,11 @@ app.kubernetes.io/name: smqtt
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{- define "smqtt.frontSelector" -}}
+app.kubernetes.io/name: smqtt-front
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
 {{- define "smqtt.labels" -}}
 {{ include "smqtt.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

@@ -19,8 +19,10 @@ import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
 import io.smqtt.connection.ConnectionHandler;
 import io.smqtt.connection.ConnectionLoop;
+import io.smqtt.connection.ConnectionRelay;
 import io.smqtt.connection.Disconnector;
 import io.smqtt.connection.EnhancedFlow;
+import io.smqtt.connection.FrontHandler;
 import io.smqtt.connection.Interceptors;
 import io.smqtt.connection.PublishFlow;
 import io.smqtt.connection.RateLimits;
@@ -93,6 +95,7 @@ final class BrokerAssembly {
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
     private final Listeners listeners;
+    private final @Nullable ConnectionRelay relay;
 
     BrokerAssembly(BrokerBuilder builder) {
         config = builder.config;
@@ -159,6 +162,7 @@ final class BrokerAssembly {
         directory = directory(builder);
         topicRules = new TopicRules(config);
         flows = flows(builder);
+        relay = relay(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
     }
 
@@ -362,13 +366,29 @@ final class BrokerAssembly {
         return ClientDirectory.LOCAL;
     }
 
+    private static @Nullable ConnectionRelay relay(BrokerBuilder builder) {
+        for (BrokerModule module : builder.modules) {
+            ConnectionRelay elsewhere = module.relay();
+            if (elsewhere != null) {
+                return elsewhere;
+            }
+        }
+        return null;
+    }
+
     private void initialize(Channel channel, ClientLink link) {
         channel.config().setWriteBufferWaterMark(waterMark);
         ConnectionLoop loop = loops.get(channel.eventLoop());
         if (loop == null) {
             throw new IllegalStateException("the connection is on an event loop of another broker");
         }
-        channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
+        ConnectionRelay elsewhere = relay;
+        channel.pipeline()
+                .addLast(
+                        MqttPipeline.MQTT,
+                        elsewhere == null || link.vouched() != null
+                                ? new ConnectionHandler(loop, flows, link)
+                                : new FrontHandler(loop, flows, link, elsewhere, observer));
     }
 
     BrokerParts parts() {

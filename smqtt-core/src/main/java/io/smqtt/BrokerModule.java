@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.connection.ConnectionRelay;
 import io.smqtt.connection.TopicRules;
 import io.smqtt.message.PayloadMemory;
 import io.smqtt.routing.Router;
@@ -125,6 +126,15 @@ public interface BrokerModule {
      * @return null if it has none
      */
     default @Nullable ClientDirectory clientDirectory() {
+        return null;
+    }
+
+    /**
+     * Where connections go that this broker does not serve itself. Asked once, before {@link #start}.
+     *
+     * @return null if this broker serves all of its clients
+     */
+    default @Nullable ConnectionRelay relay() {
         return null;
     }
 

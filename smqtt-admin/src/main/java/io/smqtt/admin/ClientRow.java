@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param dropped messages that the queue has dropped since the session began on this node
  * @param cleanStart the Clean Start flag of the CONNECT; null without a connection
  * @param connectedAtMillis the time of the CONNECT in milliseconds since 1970; null without a connection
+ * @param front the front node by which the client has come; null if it is connected to this node, or not connected
  */
 public record ClientRow(
         ClientInfo info,
@@ -26,4 +27,5 @@ public record ClientRow(
         long queuedBytes,
         long dropped,
         @Nullable Boolean cleanStart,
-        @Nullable Long connectedAtMillis) {}
+        @Nullable Long connectedAtMillis,
+        @Nullable String front) {}

@@ -6,6 +6,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.HealthReport;
+import io.smqtt.spi.RelayRefusal;
 import io.smqtt.spi.ReplicaStatus;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -133,6 +134,16 @@ public final class Fields {
         retained.put("forgotten", status.retained().forgotten());
         all.put("retained", retained);
         all.put("dropped-for-forgotten", dropped(status.droppedForForgotten()));
+        Map<String, @Nullable Object> relay = new LinkedHashMap<>();
+        relay.put("connections", status.relay().connections());
+        relay.put("waiting", status.relay().waiting());
+        relay.put("opened", status.relay().opened());
+        Map<String, Long> refused = new LinkedHashMap<>();
+        for (RelayRefusal reason : RelayRefusal.values()) {
+            refused.put(lowerCase(reason), status.relay().refused(reason));
+        }
+        relay.put("refused", refused);
+        all.put("relay", relay);
         return all;
     }
 
@@ -181,6 +192,8 @@ public final class Fields {
         all.put("version", node.version());
         all.put("weight", node.weight());
         all.put("routes", node.routes());
+        all.put("role", node.front() ? "front" : "full");
+        all.put("relay", node.relay());
         return all;
     }
 

@@ -94,7 +94,8 @@ final class SessionRows {
                 session.queuedBytes(),
                 new SessionContents(session).dropped(),
                 connection == null ? null : connection.cleanStart(),
-                connection == null ? null : connection.connectedAtMillis());
+                connection == null ? null : connection.connectedAtMillis(),
+                connection == null ? null : connection.front());
     }
 
     /** The state of a session as any thread sees it, perhaps a moment old: without keep alive, expiry and sizes. */
@@ -110,7 +111,8 @@ final class SessionRows {
                 0,
                 new SessionContents(session).dropped(),
                 connection == null ? null : connection.cleanStart(),
-                connection == null ? null : connection.connectedAtMillis());
+                connection == null ? null : connection.connectedAtMillis(),
+                connection == null ? null : connection.front());
     }
 
     @AnyThread

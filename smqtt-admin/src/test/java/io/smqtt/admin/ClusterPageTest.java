@@ -20,7 +20,7 @@ class ClusterPageTest {
                     .startsWith("{\"state\":\"joined\",\"ready\":true,\"min-members\":0,\"self\":{\"node-id\":\"n1\",")
                     .contains(
                             "\"node-id\":\"n2\",\"epoch\":2,\"address\":\"10.0.0.2:7800\",\"version\":\"0.1.0\","
-                                    + "\"weight\":2,\"routes\":100,\"reachable\":true,\"route-lag\":3,\"heard-ms\":400,"
+                                    + "\"weight\":2,\"routes\":100,\"role\":\"full\",\"relay\":\"\",\"reachable\":true,\"route-lag\":3,\"heard-ms\":400,"
                                     + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0,\"dropped-messages\":{}}")
                     .contains("n\\\"3")
                     .contains("\"waiting-bytes\":777,\"refused-frames\":3,")
@@ -29,6 +29,8 @@ class ClusterPageTest {
                                     + "\"timeout\":0,\"overload\":0,\"aborted\":0,\"frame\":1}},\"wills\":{\"own\":20000,\"held\":11,"
                                     + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
                                     + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4},\"dropped-for-forgotten\":{\"peer_gone\":30},"
+                                    + "\"relay\":{\"connections\":40,\"waiting\":2,\"opened\":90,\"refused\":{\"no_node\":3,"
+                                    + "\"busy\":1,\"timeout\":0,\"handshake\":0}},"
                                     + "\"replicas\":[]}\n");
         }
     }

@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,7 @@ record EffectiveConfig(
 
     /** Binds what can be bound, for a look at all problems; those that were found while the values were read come first. */
     static EffectiveConfig tryBind(ConfigSchema schema, Map<String, ConfigValue> given, List<String> earlier) {
-        ConfigBinder.Bound bound = ConfigBinder.tryBind(schema, given);
+        ConfigBinder.Bound bound = ConfigBinder.tryBind(schema, withDefaults(given));
         List<String> problems = new ArrayList<>(earlier);
         problems.addAll(bound.problems());
         return new EffectiveConfig(
@@ -71,6 +72,17 @@ record EffectiveConfig(
                 given,
                 problems,
                 bound.refused());
+    }
+
+    /** Adds the default of a front node, which stores nothing. */
+    private static Map<String, ConfigValue> withDefaults(Map<String, ConfigValue> given) {
+        ConfigValue role = given.get("cluster.role");
+        if (role == null || !"front".equalsIgnoreCase(role.text()) || given.containsKey("storage.kind")) {
+            return given;
+        }
+        Map<String, ConfigValue> all = new LinkedHashMap<>(given);
+        all.put("storage.kind", new ConfigValue("memory", "default", role.base()));
+        return all;
     }
 
     /** {@return this, whose keys and values are all right} */

@@ -127,13 +127,15 @@ final class NodeCommands {
     /** Shows the cluster. */
     @Command(
             name = "cluster",
-            description = "Shows the cluster as one node sees it: version, address, weight, routes, pending frames, "
-                    + "repairs; and the replicas of stores on this node.")
+            description =
+                    "Shows the cluster as one node sees it: role, version, address, weight, routes, pending frames, "
+                            + "repairs; and the replicas of stores on this node.")
     static final class Cluster extends CtlRequest {
 
         private static final List<Column> COLUMNS = List.of(
                 Column.of("NODE", "node-id"),
                 Column.of("STATE", "state"),
+                Column.of("role"),
                 Column.of("version"),
                 Column.of("address"),
                 Column.of("weight"),
@@ -235,12 +237,9 @@ final class NodeCommands {
             for (JsonNode peer : status.path("peers")) {
                 together += peer.path("reachable").asBoolean() ? 1 : 0;
             }
-            long refused = 0;
-            for (JsonNode count : traffic.path("refused-connections")) {
-                refused += count.asLong();
-            }
             long wanted = status.path("min-members").asLong();
-            return List.of(
+            JsonNode relay = status.path("relay");
+            List<String> lines = new ArrayList<>(List.of(
                     "ready: " + (status.path("ready").asBoolean() ? "yes" : "no") + ", " + together + " of "
                             + (1 + status.path("peers").size()) + " nodes together"
                             + (wanted == 0 ? "" : ", " + wanted + " wanted"),
@@ -252,7 +251,7 @@ final class NodeCommands {
                                     "routes: {pulls} pulls, {repairs} repairs; malformed frames: {malformed-frames}; "
                                             + "refused connections: ",
                                     traffic)
-                            + refused,
+                            + sum(traffic.path("refused-connections")),
                     filled(
                             "wills: {own} of this node, {refused} refused; kept for other nodes: {held}, "
                                     + "{held-bytes} bytes",
@@ -260,7 +259,23 @@ final class NodeCommands {
                     filled(
                             "retained: {refused} refused, {comparing} parts to compare, {compared} compared; removed: "
                                     + "{cleared} topics, {cleared-bytes} bytes, {forgotten} forgotten early",
-                            retained));
+                            retained)));
+            if (relay.path("opened").asLong() > 0
+                    || "front".equals(status.path("self").path("role").asText())) {
+                lines.add(filled(
+                                "relayed: {connections} connections, {waiting} waiting, {opened} since the start; refused: ",
+                                relay)
+                        + sum(relay.path("refused")));
+            }
+            return lines;
+        }
+
+        private static long sum(JsonNode counts) {
+            long sum = 0;
+            for (JsonNode count : counts) {
+                sum += count.asLong();
+            }
+            return sum;
         }
 
         /** A text whose names in braces are replaced by fields. */

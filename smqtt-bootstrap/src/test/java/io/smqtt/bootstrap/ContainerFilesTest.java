@@ -3,8 +3,10 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
+import io.smqtt.config.StorageConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,6 +100,7 @@ class ContainerFilesTest {
             assertThat(config.broker().cluster().seeds()).contains(address + ":7800");
             assertThat(config.broker().cluster().minMembers()).isEqualTo(2);
             assertThat(config.broker().storage().replicas()).isEqualTo(3);
+            assertThat(config.broker().cluster().relay().bind()).isEqualTo(address + ":7802");
             assertThat(config.broker().cluster().replicaNodes()).hasSize(3).containsEntry(name, address + ":7801");
             assertThat(Files.readString(DEPLOY.resolve("compose/nginx.conf")))
                     .contains("server " + address + ":1883 ", "server " + address + ":8083 ");
@@ -106,6 +109,9 @@ class ContainerFilesTest {
             assertThat(shared).contains(text(map(services.get("nginx")), "networks", "brokers", "ipv4_address"));
         }
         assertThat(addresses).hasSize(3);
+        EffectiveConfig front = bind(shared, map(map(services.get("front")).get("environment")));
+        assertThat(front.broker().cluster().role()).isEqualTo(ClusterConfig.Role.FRONT);
+        assertThat(front.broker().storage().kind()).isEqualTo(StorageConfig.Kind.MEMORY);
     }
 
     @Test

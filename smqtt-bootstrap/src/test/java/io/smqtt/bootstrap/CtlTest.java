@@ -455,25 +455,27 @@ class CtlTest {
     void aClusterIsATable() {
         answers.put("/cluster", """
                 {"name":"smqtt","self":"n1","nodes":["n1","n2"],"status":{"state":"joined","ready":true,"min-members":2,
-                "self":{"node-id":"n1","address":"10.0.0.1:7800","version":"0.1.0","weight":1,"routes":7},
-                "peers":[{"node-id":"n2","address":"10.0.0.2:7800","version":"0.1.0","weight":2,"routes":100,"reachable":false,
+                "self":{"node-id":"n1","role":"front","address":"10.0.0.1:7800","version":"0.1.0","weight":1,"routes":7},
+                "peers":[{"node-id":"n2","role":"full","address":"10.0.0.2:7800","version":"0.1.0","weight":2,"routes":100,"reachable":false,
                 "route-lag":3,"heard-ms":400,"queued-messages":5,"parked-messages":0,"dropped-messages":{"a":1,"b":2}}],
                 "traffic":{"pulls":2,"repairs":0,"malformed-frames":1,"refused-connections":{"tls":6,"frame":7}},
                 "wills":{"own":20000,"held":11,"held-bytes":4711,"refused":7},
-                "retained":{"refused":3,"comparing":2,"compared":40,"cleared":8,"cleared-bytes":2100,"forgotten":4}}}""");
+                "retained":{"refused":3,"comparing":2,"compared":40,"cleared":8,"cleared-bytes":2100,"forgotten":4},
+                "relay":{"connections":40,"waiting":2,"opened":90,"refused":{"no_node":3,"busy":1}}}}""");
 
         ctl("cluster");
         assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
                 .startsWith(
-                        "NODE STATE VERSION ADDRESS WEIGHT ROUTES LAG QUEUED PARKED DROPPED HEARD",
-                        "n1 joined (this) 0.1.0 10.0.0.1:7800 1 7 - - - - -",
-                        "n2 gone 0.1.0 10.0.0.2:7800 2 100 3 5 0 3 0.4 s ago")
+                        "NODE STATE ROLE VERSION ADDRESS WEIGHT ROUTES LAG QUEUED PARKED DROPPED HEARD",
+                        "n1 joined (this) front 0.1.0 10.0.0.1:7800 1 7 - - - - -",
+                        "n2 gone full 0.1.0 10.0.0.2:7800 2 100 3 5 0 3 0.4 s ago")
                 .contains(
                         "ready: yes, 1 of 2 nodes together, 2 wanted",
                         "routes: 2 pulls, 0 repairs; malformed frames: 1; refused connections: 13",
                         "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
                         "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4 "
-                                + "forgotten early");
+                                + "forgotten early",
+                        "relayed: 40 connections, 2 waiting, 90 since the start; refused: 4");
     }
 
     @Test

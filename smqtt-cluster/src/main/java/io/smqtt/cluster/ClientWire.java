@@ -14,6 +14,11 @@ interface ClientWire {
     /** The other reachable nodes. */
     Collection<String> others();
 
+    /** Those of them that keep sessions of others: all but front nodes. */
+    default Collection<String> keepers() {
+        return others();
+    }
+
     /** Whether a run of a node is reachable; also for this node. */
     boolean reaches(String nodeId, long epoch);
 

@@ -7,8 +7,10 @@ import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.BrokerModule;
 import io.smqtt.ReloadResult;
 import io.smqtt.cluster.jgroups.JGroupsTransport;
+import io.smqtt.cluster.relay.Relays;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.connection.ConnectionRelay;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
 import io.smqtt.routing.Subscriber;
@@ -25,8 +27,6 @@ import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -77,6 +77,7 @@ public final class ClusterModule implements BrokerModule {
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
     private final FoundRetained found = new FoundRetained();
     private final PeerQuestions questions = new PeerQuestions();
+    private final Relays relays;
     private volatile @Nullable ClusterNode node;
     private volatile @Nullable Parks parks;
     private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
@@ -88,6 +89,7 @@ public final class ClusterModule implements BrokerModule {
         this.nodeId = nodeId;
         this.transport = transport;
         this.settings = settings;
+        this.relays = Relays.of(config, nodeId);
     }
 
     /**
@@ -128,7 +130,7 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * Validates a configuration. Looks up the host of {@link ClusterConfig#bind()}, and so may block.
+     * Validates a configuration. Looks up the hosts at which this node is to be reached, and so may block.
      *
      * @param config the cluster's part of the configuration
      * @return the problems, one sentence each, which begins with the key and a colon; empty if it is valid
@@ -139,25 +141,12 @@ public final class ClusterModule implements BrokerModule {
         if (byName && config.seeds().isEmpty()) {
             problems.add("cluster.discovery: needs cluster.seeds, the host name that stands for all nodes");
         }
-        try {
-            InetAddress address = InetAddress.getByName(
-                    config.bind().substring(0, config.bind().lastIndexOf(':')));
-            if (config.tls() == null && !isPrivate(address)) {
-                problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
-            }
-        } catch (UnknownHostException e) {
-            problems.add("cluster.bind: there is no such host: " + config.bind());
+        BindAddress.check("cluster.bind", config.bind(), config.tls() != null, problems);
+        String relay = config.relay().bind();
+        if (relay != null) {
+            BindAddress.check("cluster.relay.bind", relay, config.tls() != null, problems);
         }
         return problems;
-    }
-
-    private static boolean isPrivate(InetAddress address) {
-        byte[] bytes = address.getAddress();
-        boolean uniqueLocal = bytes.length == 16 && (bytes[0] & 0xFE) == 0xFC;
-        return address.isLoopbackAddress()
-                || address.isSiteLocalAddress()
-                || address.isLinkLocalAddress()
-                || uniqueLocal;
     }
 
     /** The node once it was started, for tests. */
@@ -210,7 +199,7 @@ public final class ClusterModule implements BrokerModule {
                     core.observer(),
                     core.budget(),
                     kept,
-                    new NodeMetadata(version(), config.bind(), config.weight()),
+                    metadata(),
                     new FrameGate(),
                     this::superseded);
             core.sessions().rememberTaken();
@@ -234,6 +223,8 @@ public final class ClusterModule implements BrokerModule {
                     .then(Mono.defer(() -> await(
                             () -> created.membership().knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
                     .then(alone(created))
+                    .then(Mono.defer(() -> relays.start(
+                            core.listeners(), loop, () -> created.view().peers(), () -> status().isReady())))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
     }
@@ -324,14 +315,30 @@ public final class ClusterModule implements BrokerModule {
         return version == null ? "unknown" : version;
     }
 
+    private NodeMetadata metadata() {
+        boolean front = config.role() == ClusterConfig.Role.FRONT;
+        return new NodeMetadata(version(), config.bind(), config.weight(), front, relays.address());
+    }
+
+    @Override
+    public @Nullable ConnectionRelay relay() {
+        return relays.front();
+    }
+
     @Override
     public ReloadResult reload() {
+        try {
+            relays.reload();
+        } catch (ConfigurationException e) {
+            LOG.debug("the files of cluster.tls cannot be used", e); // as the transport reports
+        }
         return transport instanceof JGroupsTransport channel ? channel.reload() : ReloadResult.NOTHING;
     }
 
     @Override
     public void draining() {
         state = ClusterStatus.State.LEAVING;
+        relays.drain(loop, config.drain());
         BrokerClients clients = sessions;
         if (clients != null) {
             connectedAtStop = clients.connected();
@@ -353,7 +360,7 @@ public final class ClusterModule implements BrokerModule {
         ClusterNode running = node;
         if (running == null) {
             NodeIdentity self = new NodeIdentity(nodeId, 0);
-            ClusterStatus.Node own = new NodeMetadata(version(), config.bind(), config.weight()).of(self, 0);
+            ClusterStatus.Node own = metadata().of(self, 0);
             return new ClusterStatus(
                     state,
                     own,
@@ -362,7 +369,8 @@ public final class ClusterModule implements BrokerModule {
                     new ClusterCounters().traffic(0),
                     ClusterStatus.Wills.NONE,
                     ClusterStatus.Retained.NONE,
-                    Map.of());
+                    Map.of(),
+                    relays.status());
         }
         ClusterNode.View view = running.view();
         return new ClusterStatus(
@@ -373,7 +381,8 @@ public final class ClusterModule implements BrokerModule {
                 running.counters().traffic(running.waitingBytes()),
                 view.wills(),
                 view.retained(),
-                view.forgotten());
+                view.forgotten(),
+                relays.status());
     }
 
     @Override
@@ -448,6 +457,7 @@ public final class ClusterModule implements BrokerModule {
     @Override
     public Mono<Void> stop() {
         return Mono.defer(() -> {
+            relays.close();
             ClusterNode running = node;
             Mono<Void> drained = running == null ? Mono.empty() : await(running::hasNothingToSend, DRAIN);
             Mono<Void> left = Mono.defer(() -> {

@@ -19,6 +19,9 @@ sealed interface Frame {
     /** A feature bit: the node answers questions. */
     long ANSWERS = 2;
 
+    /** The bit of the features of a front node, which keeps no sessions of others. */
+    long FRONT = 4;
+
     /** No sequence is known: everything is requested. */
     long NOTHING = -1;
 
@@ -27,14 +30,22 @@ sealed interface Frame {
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
-     * @param features {@link #JOINED} and {@link #ANSWERS}; the other bits are reserved
+     * @param features {@link #JOINED}, {@link #ANSWERS} and {@link #FRONT}; the other bits are reserved
      * @param software the program's version, for display
      * @param reply whether an answer is requested
      * @param weight share of clients for the node, in proportion to others
      * @param address its address, for display
+     * @param relay where it takes clients of front nodes; empty if it takes none
      */
     record Hello(
-            int minVersion, int maxVersion, long features, String software, boolean reply, int weight, String address)
+            int minVersion,
+            int maxVersion,
+            long features,
+            String software,
+            boolean reply,
+            int weight,
+            String address,
+            String relay)
             implements Frame {}
 
     /**

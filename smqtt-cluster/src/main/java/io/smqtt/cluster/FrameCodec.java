@@ -146,6 +146,9 @@ final class FrameCodec {
             target.u8(hello.minVersion()).u8(hello.maxVersion()).i64(hello.features());
             target.text(hello.software()).u8(hello.reply() ? 1 : 0);
             target.number(hello.weight()).text(hello.address());
+            if (!hello.relay().isEmpty()) {
+                target.text(hello.relay());
+            }
         } else if (frame instanceof Frame.Delta delta) {
             target.number(delta.firstSequence());
             rows(target, delta.rows());
@@ -368,7 +371,8 @@ final class FrameCodec {
                         source.text(),
                         source.u8() == 1,
                         source.number(Integer.MAX_VALUE),
-                        source.text());
+                        source.text(),
+                        source.remaining() > 0 ? source.text() : "");
             case DELTA -> new Frame.Delta(sequence(source), rows(source));
             case DIGEST -> new Frame.Digest(sequence(source), source.number(Integer.MAX_VALUE), source.i64());
             case PULL -> new Frame.Pull(source.i64(), source.i64());

@@ -75,6 +75,12 @@ final class Member {
         return hello == null ? "" : hello.address();
     }
 
+    /** Whether it keeps no sessions of others. */
+    boolean isFront() {
+        Frame.Hello hello = metadata;
+        return hello != null && (hello.features() & Frame.FRONT) != 0;
+    }
+
     /** Whether it runs a version that answers questions. */
     boolean answersQuestions() {
         Frame.Hello hello = metadata;
@@ -128,7 +134,9 @@ final class Member {
                 hello == null ? "" : hello.address(),
                 hello == null ? "" : hello.software(),
                 hello == null ? 0 : hello.weight(),
-                routes.size());
+                routes.size(),
+                isFront(),
+                hello == null ? "" : hello.relay());
         long lag = Math.max(0, announcedSequence - routes.sequenceOf(epoch));
         return new ClusterStatus.PeerStatus(
                 node,

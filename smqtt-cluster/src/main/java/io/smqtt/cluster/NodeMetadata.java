@@ -4,26 +4,29 @@ package io.smqtt.cluster;
 import io.smqtt.spi.ClusterStatus;
 
 /**
- * Metadata of a node, for display.
+ * What a node tells of itself.
  *
  * @param software the version of the program
  * @param address its address
  * @param weight share of clients for it, in proportion to others
+ * @param front whether it is a front node
+ * @param relay where it takes clients of front nodes; empty if it takes none
  */
-record NodeMetadata(String software, String address, int weight) {
+record NodeMetadata(String software, String address, int weight, boolean front, String relay) {
 
     Frame hello(boolean reply, boolean joined) {
         return new Frame.Hello(
                 Frame.VERSION,
                 Frame.VERSION,
-                (joined ? Frame.JOINED : 0) | Frame.ANSWERS,
+                (joined ? Frame.JOINED : 0) | Frame.ANSWERS | (front ? Frame.FRONT : 0),
                 software,
                 reply,
                 weight,
-                address);
+                address,
+                relay);
     }
 
     ClusterStatus.Node of(NodeIdentity self, int routes) {
-        return new ClusterStatus.Node(self.nodeId(), self.epoch(), address, software, weight, routes);
+        return new ClusterStatus.Node(self.nodeId(), self.epoch(), address, software, weight, routes, front, relay);
     }
 }

@@ -60,6 +60,17 @@ final class NodeWire implements ClientWire {
     }
 
     @Override
+    public Collection<String> keepers() {
+        List<String> all = new ArrayList<>();
+        for (Member member : membership.all()) {
+            if (member.isReachable() && !member.isFront()) {
+                all.add(member.nodeId());
+            }
+        }
+        return all;
+    }
+
+    @Override
     public boolean reaches(String nodeId, long epoch) {
         Member member = membership.find(nodeId);
         return member == null

@@ -148,7 +148,7 @@ final class SessionDrain {
         if (will != null) { // the attempt may have taken it from the session
             local.inheritWill(clientId, will);
         }
-        List<String> nodes = new ArrayList<>(wire.others());
+        List<String> nodes = new ArrayList<>(wire.keepers());
         nodes.removeAll(offer.refusedBy);
         nodes.removeAll(silent);
         if (nodes.isEmpty()) {
@@ -199,6 +199,6 @@ final class SessionDrain {
     }
 
     private Result result() {
-        return new Result(moved, kept, wire.others().isEmpty());
+        return new Result(moved, kept, wire.keepers().isEmpty());
     }
 }

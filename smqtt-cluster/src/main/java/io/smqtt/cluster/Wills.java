@@ -181,10 +181,16 @@ final class Wills {
         return will == null ? 0 : will.message().message().footprintBytes();
     }
 
+    /** The nodes that keep a will of this node: front nodes only if there are no others. */
+    private List<String> holdersOf(String clientId) {
+        Collection<String> keepers = wire.keepers();
+        return holdersOf(clientId, keepers.isEmpty() ? wire.others() : keepers);
+    }
+
     private void say(String clientId, Own entry) {
         Collection<String> others = wire.others();
         entry.version = ++versions;
-        entry.holders = entry.will == null ? List.of() : holdersOf(clientId, others);
+        entry.holders = entry.will == null ? List.of() : holdersOf(clientId);
         entry.informed.addAll(entry.holders);
         entry.away.clear();
         entry.pending.clear();
@@ -303,10 +309,9 @@ final class Wills {
 
     /** The set of other nodes has changed: sends wills to the nodes that keep them now. */
     void viewChanged() {
-        Collection<String> others = wire.others();
         for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
             Own entry = next.getValue();
-            if (entry.will != null && !holdersOf(next.getKey(), others).equals(entry.holders)) {
+            if (entry.will != null && !holdersOf(next.getKey()).equals(entry.holders)) {
                 say(next.getKey(), entry);
             }
         }

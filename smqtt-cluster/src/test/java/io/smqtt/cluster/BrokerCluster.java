@@ -8,11 +8,18 @@ import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ClusterConfigBuilder;
+import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ParkConfig;
+import io.smqtt.config.RelayConfig;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.PeerQueries;
 import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -34,6 +41,8 @@ final class BrokerCluster {
     /** Enough on a slow machine. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    static final String SECRET = "the-secret-of-the-test";
+
     private final LoopbackHub hub = new LoopbackHub();
     private final Map<String, SessionRegistry> registries = new ConcurrentHashMap<>();
     private final List<String> names = new ArrayList<>();
@@ -52,10 +61,50 @@ final class BrokerCluster {
 
     /** The same with further settings of the broker. */
     BrokerExtension broker(@Nullable ManualStore store, ParkConfig park, UnaryOperator<BrokerConfigBuilder> settings) {
+        return broker(store, settings, config -> config.park(park));
+    }
+
+    /** A front node, with a secret. */
+    BrokerExtension front() {
+        return front(null);
+    }
+
+    /** A front node with certificates, or else with a secret. */
+    BrokerExtension front(@Nullable ClusterTlsConfig tls) {
+        return broker(
+                null,
+                UnaryOperator.identity(),
+                config -> proved(config, tls).enabled(true).role(ClusterConfig.Role.FRONT));
+    }
+
+    /** A broker with a store that takes so many clients of front nodes with a secret. */
+    BrokerExtension keeper(int maxConnections) {
+        return keeper(maxConnections, null);
+    }
+
+    /** The same of front nodes with certificates, or else with a secret. */
+    BrokerExtension keeper(int maxConnections, @Nullable ClusterTlsConfig tls) {
+        RelayConfig relay = RelayConfig.builder()
+                .bind("127.0.0.1:" + LoopbackPorts.one())
+                .maxConnections(maxConnections)
+                .build();
+        return broker(
+                new ManualStore(System::nanoTime),
+                UnaryOperator.identity(),
+                config -> proved(config, tls).relay(relay));
+    }
+
+    private static ClusterConfigBuilder proved(ClusterConfigBuilder config, @Nullable ClusterTlsConfig tls) {
+        return tls == null ? config.secret(SECRET) : config.tls(tls);
+    }
+
+    private BrokerExtension broker(
+            @Nullable ManualStore store,
+            UnaryOperator<BrokerConfigBuilder> settings,
+            UnaryOperator<ClusterConfigBuilder> cluster) {
         String nodeId = Character.toString('a' + names.size());
-        ClusterConfig config = ClusterConfig.builder()
-                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
-                .park(park)
+        ClusterConfig config = cluster.apply(
+                        ClusterConfig.builder().nodeId(nodeId).subscribeSync(ClusterConfig.SubscribeSync.ACKED))
                 .build();
         ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
         BrokerExtension broker = new BrokerExtension(
@@ -71,6 +120,32 @@ final class BrokerCluster {
 
     BrokerExtension get(int index) {
         return brokers.get(index);
+    }
+
+    /** The front node by which a client of a broker has come; null without one. */
+    @Nullable
+    String frontOf(int broker, String clientId) {
+        Session session =
+                Objects.requireNonNull(registries.get(names.get(broker))).find(clientId);
+        PacketSink sink = session == null ? null : session.sink();
+        return sink == null ? null : sink.front();
+    }
+
+    /** The state of the cluster as a broker sees it. */
+    ClusterStatus status(int broker) {
+        return modules.get(broker).status();
+    }
+
+    /** The brokers that have a connected client. */
+    List<Integer> servers(String clientId) {
+        return IntStream.range(0, brokers.size())
+                .filter(index -> Boolean.TRUE.equals(get(index)
+                        .broker()
+                        .clients()
+                        .any(info -> info.identity().clientId().equals(clientId) && info.connected())
+                        .block()))
+                .boxed()
+                .toList();
     }
 
     /** How many messages wait for shared groups on a node. */

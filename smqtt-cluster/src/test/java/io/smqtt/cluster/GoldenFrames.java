@@ -34,7 +34,7 @@ final class GoldenFrames {
 
     static Map<String, Frame> all() {
         Map<String, Frame> frames = new LinkedHashMap<>();
-        frames.put("hello", new Frame.Hello(1, 1, 0, "0.1.0", true, 2, "10.0.0.1:7800"));
+        frames.put("hello", new Frame.Hello(1, 1, 0, "0.1.0", true, 2, "10.0.0.1:7800", ""));
         frames.put(
                 "delta",
                 new Frame.Delta(

@@ -169,7 +169,7 @@ class HeldLoopTest {
                         BrokerObserver.NONE,
                         Ticker.SYSTEM::nanoTime,
                         new ParkLog(Ticker.SYSTEM::nanoTime, alarm -> {})),
-                new NodeMetadata("test", "held", 1),
+                new NodeMetadata("test", "held", 1, false, ""),
                 new FrameGate(PEER_BYTES, 8 * PEER_BYTES),
                 address -> {});
         node.start();

@@ -148,6 +148,33 @@ public final class PacketDecoder {
         return true;
     }
 
+    /**
+     * Decodes the CONNECT with which a connection begins, and changes nothing in the buffer.
+     *
+     * @param in the received bytes
+     * @return null while the CONNECT is incomplete
+     * @throws ProtocolViolation if they do not begin with a CONNECT, or with a malformed one
+     */
+    public @Nullable ConnectPacket peekConnect(ByteBuf in) {
+        int available = in.readableBytes();
+        if (available == 0) {
+            return null;
+        }
+        int start = in.readerIndex();
+        int first = in.getByte(start) & 0xFF;
+        FixedHeader.requireLegal(first, null);
+        int remainingLength = readRemainingLength(in, start, available);
+        if (remainingLength == INCOMPLETE) {
+            return null;
+        }
+        requireLength(first >>> 4, remainingLength, null, 0);
+        if (available - headerBytes < remainingLength) {
+            return null;
+        }
+        load(in, start + headerBytes, remainingLength);
+        return connect.decode(hasShortestLength(remainingLength));
+    }
+
     private int readRemainingLength(ByteBuf in, int start, int available) {
         int length = 0;
         for (int i = 1; i <= 4; i++) {

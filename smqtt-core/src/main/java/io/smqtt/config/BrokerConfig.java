@@ -114,9 +114,20 @@ public record BrokerConfig(
         checkNames("rules", rules);
         sources = Collections.unmodifiableMap(new LinkedHashMap<>(sources));
         checkNames("sources", sources);
+        if (cluster.role() == ClusterConfig.Role.FRONT) {
+            checkFront(storage);
+        }
         if (storage.replicas() > 1) {
             checkReplicas(storage.replicas(), cluster);
         }
+    }
+
+    /** Rejects a front node that stores something. */
+    private static void checkFront(StorageConfig storage) {
+        String text =
+                ", but cluster.role is front: a front node stores nothing, and relays clients with stored sessions to other nodes";
+        Check.that(storage.replicas() == 1, "storage.replicas", "is " + storage.replicas() + text);
+        Check.that(storage.kind() == StorageConfig.Kind.MEMORY, "storage.kind", "is rocksdb" + text);
     }
 
     /** Rejects replicas without the nodes that could hold them. */

@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * @param park what is kept for nodes that cannot be reached
  * @param nodes the nodes that hold replicas, this one included, each as {@code node-id=host:port}: the address at which it reaches the others
  *     for that, with a port other than that of {@code bind}. The same on all nodes, for good; not used with one replica
+ * @param role full for a node that keeps sessions; front for one that stores nothing, and relays clients with a stored session to the full
+ *     nodes that have {@code cluster.relay.bind}
+ * @param relay the clients of front nodes
  */
 @ConfigBlock("cluster")
 public record ClusterConfig(
@@ -56,7 +59,9 @@ public record ClusterConfig(
         Duration forgetAfter,
 
         ParkConfig park,
-        List<String> nodes) {
+        List<String> nodes,
+        @Setting("full") Role role,
+        RelayConfig relay) {
 
     /** The maximum number of nodes that hold replicas. */
     public static final int MAX_REPLICA_NODES = 32;
@@ -82,6 +87,52 @@ public record ClusterConfig(
         Check.that(secret == null || secret.length() >= 16, "cluster.secret", "must have at least 16 characters");
         nodes = List.copyOf(nodes);
         checkNodes(nodes, nodeId, bind);
+        checkRelay(nodes, nodeId, bind, relay, secret != null || tls != null);
+        if (role == Role.FRONT) {
+            checkFront(nodes, nodeId, enabled, relay, secret != null || tls != null);
+        }
+    }
+
+    private static void checkRelay(
+            List<String> nodes, @Nullable String self, String bind, RelayConfig relay, boolean protects) {
+        String address = relay.bind();
+        if (address == null) {
+            return;
+        }
+        String key = "cluster.relay.bind";
+        Check.that(!portOf(address).equals(portOf(bind)), key, "has the port of cluster.bind: " + address);
+        for (String node : nodes) {
+            boolean isOwn = node.substring(0, node.indexOf('=')).equals(self);
+            Check.that(
+                    !isOwn || !portOf(node).equals(portOf(address)),
+                    key,
+                    "has the port of this node in cluster.nodes: " + address);
+        }
+        Check.that(
+                protects,
+                key,
+                "needs cluster.secret or cluster.tls: front nodes send it what clients send, with their passwords");
+    }
+
+    private static void checkFront(
+            List<String> nodes, @Nullable String self, boolean enabled, RelayConfig relay, boolean protects) {
+        String key = "cluster.role";
+        Check.that(enabled, key, "is front, which needs cluster.enabled true");
+        Check.that(
+                protects,
+                key,
+                "is front, which needs cluster.secret or cluster.tls: it sends other nodes what clients send");
+        Check.that(
+                relay.bind() == null,
+                "cluster.relay.bind",
+                "is for full nodes; a front node takes no clients of others");
+        for (String node : nodes) {
+            String name = node.substring(0, node.indexOf('='));
+            Check.that(
+                    !name.equals(self),
+                    "cluster.nodes",
+                    "has this node, " + name + ", whose cluster.role is front: it holds no replicas");
+        }
     }
 
     private static void checkNodes(List<String> nodes, @Nullable String self, String bind) {
@@ -149,7 +200,15 @@ public record ClusterConfig(
                 + ", discovery=" + discovery + ", tls=" + tls + ", publishAck=" + publishAck + ", subscribeSync="
                 + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain
                 + ", forgetAfter=" + forgetAfter
-                + ", park=" + park + ", nodes=" + nodes + "]";
+                + ", park=" + park + ", nodes=" + nodes + ", role=" + role + ", relay=" + relay + "]";
+    }
+
+    /** What a node does for its clients. */
+    public enum Role {
+        /** It serves all of them. */
+        FULL,
+        /** It serves those without a stored session, and relays the others. */
+        FRONT
     }
 
     /** The method of finding other nodes. */

@@ -15,12 +15,10 @@ final class CertificateUser {
     private CertificateUser() {}
 
     /** Returns null if the listener does not take user names from certificates, or if there is none. */
-    static @Nullable String of(ClientLink link) {
-        TlsConfig tls = link.config().tls();
+    static @Nullable String of(@Nullable TlsConfig tls, @Nullable X509Certificate certificate) {
         if (tls == null || tls.userName() == TlsConfig.CertificateUserName.NONE) {
             return null;
         }
-        X509Certificate certificate = link.clientCertificate();
         if (certificate == null) {
             return null;
         }

@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.spi.Authentication;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
@@ -63,6 +64,25 @@ public interface ClientLink {
      */
     @Nullable
     X509Certificate clientCertificate();
+
+    /**
+     * The user name from the certificate of the client, if the listener takes it from there.
+     *
+     * @return null if the user name is that of the CONNECT
+     */
+    default @Nullable String certificateUser() {
+        return CertificateUser.of(config().tls(), clientCertificate());
+    }
+
+    /**
+     * The front node that has relayed the connection, which never changes.
+     *
+     * @return its node-id; null if the client is connected to this node
+     */
+    @AnyThread
+    default @Nullable String front() {
+        return null;
+    }
 
     /**
      * Sets the action for a CONNECT that is not complete in time; the default closes the channel.

@@ -163,6 +163,11 @@ public final class ConnectFlow {
         }
     }
 
+    /** Whether new clients are refused, because the broker is overloaded. */
+    boolean refusesConnects() {
+        return overload.refusesConnects();
+    }
+
     /** Authenticates the client; the request is cancelled if the client disconnects before the answer. */
     private void authenticate(
             Connection connection,
@@ -199,7 +204,7 @@ public final class ConnectFlow {
     }
 
     static AuthenticationRequest authenticationRequest(Connection connection, ConnectPacket packet, String clientId) {
-        String fromCertificate = CertificateUser.of(connection.link());
+        String fromCertificate = connection.link().certificateUser();
         return new AuthenticationRequest(
                 clientId,
                 fromCertificate != null ? fromCertificate : packet.userName(),

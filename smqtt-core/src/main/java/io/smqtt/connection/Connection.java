@@ -479,6 +479,12 @@ final class Connection implements PacketSink, TicketOffer.Publisher, TracedConne
 
     @Override
     @AnyThread
+    public @Nullable String front() {
+        return link.front();
+    }
+
+    @Override
+    @AnyThread
     public boolean cleanStart() {
         return cleanStart;
     }

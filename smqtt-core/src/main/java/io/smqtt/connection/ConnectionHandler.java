@@ -90,6 +90,17 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         context.read();
     }
 
+    /** Refuses the CONNECT of a client that no node serves. */
+    void refuse(ConnectPacket packet, ReasonCode reason, String text) {
+        connection().connecting(packet, link.config().maxPacketBytes());
+        flows.disconnector().refuse(connection(), reason, text);
+    }
+
+    /** The CONNECT did not come in time. */
+    void timeOut() {
+        flows.disconnector().connectTimedOut(connection());
+    }
+
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (!(message instanceof ByteBuf bytes)) {

@@ -7,6 +7,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
 
 /** The interface through which a session writes to its connection. On the session's event loop. */
 @OnEventLoop
@@ -53,6 +54,16 @@ public interface PacketSink {
     @AnyThread
     default boolean cleanStart() {
         return false;
+    }
+
+    /**
+     * The front node by which the client has come, which never changes.
+     *
+     * @return its node-id; null if the client is connected to this node
+     */
+    @AnyThread
+    default @Nullable String front() {
+        return null;
     }
 
     /**

@@ -17,6 +17,7 @@ import java.util.Map;
  * @param wills the replicated wills
  * @param retained the replication of retained messages
  * @param droppedForForgotten messages dropped for nodes that are no longer known, by reason; reasons without messages are absent
+ * @param relay the relayed connections: of a front node those of its clients, of another node those that it has taken
  */
 public record ClusterStatus(
         State state,
@@ -26,7 +27,8 @@ public record ClusterStatus(
         Traffic traffic,
         Wills wills,
         Retained retained,
-        Map<DropReason, Long> droppedForForgotten) {
+        Map<DropReason, Long> droppedForForgotten,
+        Relay relay) {
 
     /**
      * Copies list and map.
@@ -36,6 +38,30 @@ public record ClusterStatus(
     public ClusterStatus {
         peers = List.copyOf(peers);
         droppedForForgotten = Map.copyOf(droppedForForgotten);
+    }
+
+    /**
+     * A cluster without relayed connections.
+     *
+     * @param state the stage of this node
+     * @param self this node
+     * @param minMembers required number of reachable nodes; 0 for any
+     * @param peers the other known nodes, by name
+     * @param traffic the traffic with them
+     * @param wills the replicated wills
+     * @param retained the replication of retained messages
+     * @param droppedForForgotten messages dropped for nodes that are no longer known, by reason
+     */
+    public ClusterStatus(
+            State state,
+            Node self,
+            int minMembers,
+            List<PeerStatus> peers,
+            Traffic traffic,
+            Wills wills,
+            Retained retained,
+            Map<DropReason, Long> droppedForForgotten) {
+        this(state, self, minMembers, peers, traffic, wills, retained, droppedForForgotten, Relay.NONE);
     }
 
     /** The stage of a node between joining and leaving. */
@@ -57,8 +83,62 @@ public record ClusterStatus(
      * @param version the version of the program; empty if unknown
      * @param weight share of clients for it, in proportion to others; 0 if unknown
      * @param routes filters, shared groups included, that its clients have subscribed to
+     * @param front whether it stores nothing, and relays clients with stored sessions to other nodes
+     * @param relay where it takes clients of front nodes, address and port; empty if it takes none
      */
-    public record Node(String nodeId, long epoch, String address, String version, int weight, int routes) {}
+    public record Node(
+            String nodeId,
+            long epoch,
+            String address,
+            String version,
+            int weight,
+            int routes,
+            boolean front,
+            String relay) {
+
+        /**
+         * A node that neither relays clients nor takes those of others.
+         *
+         * @param nodeId its name
+         * @param epoch its run
+         * @param address its configured address
+         * @param version the version of the program; empty if unknown
+         * @param weight share of clients for it; 0 if unknown
+         * @param routes filters that its clients have subscribed to
+         */
+        public Node(String nodeId, long epoch, String address, String version, int weight, int routes) {
+            this(nodeId, epoch, address, version, weight, routes, false, "");
+        }
+    }
+
+    /**
+     * The relayed connections of a node.
+     *
+     * @param connections the number of them now
+     * @param waiting clients of a front node for which a node is being found
+     * @param opened the number of relayed connections since its start
+     * @param refused connections that were not relayed or not taken, by reason
+     */
+    public record Relay(int connections, int waiting, long opened, Map<RelayRefusal, Long> refused) {
+
+        /** There are none. */
+        public static final Relay NONE = new Relay(0, 0, 0, Map.of());
+
+        /** Copies the map. */
+        public Relay {
+            refused = Map.copyOf(refused);
+        }
+
+        /**
+         * Counts the connections that were refused for one reason.
+         *
+         * @param reason the reason
+         * @return 0 or more
+         */
+        public long refused(RelayRefusal reason) {
+            return refused.getOrDefault(reason, 0L);
+        }
+    }
 
     /**
      * Another node.
@@ -190,11 +270,20 @@ public record ClusterStatus(
     }
 
     /**
-     * Whether clients may connect.
+     * Whether clients may connect. Front nodes do not count: they hold nothing that could be on the other side of a partition.
      *
-     * @return true if this node has joined, is not leaving, and reaches the required number of nodes
+     * @return true if this node has joined, is not leaving, and reaches the required number of nodes; a front node also needs one that takes
+     *     its clients
      */
     public boolean isReady() {
-        return state == State.JOINED && reachableNodes() >= minMembers;
+        int full = self.front() ? 0 : 1;
+        boolean hasKeeper = false;
+        for (PeerStatus peer : peers) {
+            if (peer.reachable()) {
+                full += peer.node().front() ? 0 : 1;
+                hasKeeper |= !peer.node().relay().isEmpty();
+            }
+        }
+        return state == State.JOINED && full >= minMembers && (hasKeeper || !self.front());
     }
 }

@@ -2,6 +2,7 @@
 package io.smqtt.transport;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoop;
@@ -11,8 +12,10 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -114,14 +117,32 @@ public final class EventLoops {
      * @return a new bootstrap without handler and address
      */
     Bootstrap outgoing() {
-        EventLoop loop = next();
-        boolean epoll = loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
+        return outgoing(next());
+    }
+
+    /** The same on one of the event loops. */
+    Bootstrap outgoing(EventLoop loop) {
         return new Bootstrap()
                 .group(loop)
-                .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                .channel(isEpoll(loop) ? EpollSocketChannel.class : NioSocketChannel.class)
                 .option(ChannelOption.AUTO_READ, false)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true);
+    }
+
+    /** Prepares a port of this broker that is no listener. The reads of its connections are by demand. */
+    ServerBootstrap accepting() {
+        return new ServerBootstrap()
+                .group(group)
+                .channel(isEpoll(next()) ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true);
+    }
+
+    private static boolean isEpoll(EventLoop loop) {
+        return loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
     }
 
     /** For Reactor Netty's servers. */

@@ -3,7 +3,12 @@ package io.smqtt.transport;
 
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
@@ -34,6 +39,7 @@ public final class Listeners {
     private final EventLoops eventLoops;
     private final BrokerObserver observer;
     private final ConnectionInitializer initializer;
+    private final ChannelGroup served = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
     /**
@@ -90,7 +96,26 @@ public final class Listeners {
     }
 
     /**
-     * Serves a channel of {@link #outgoing()} as the connection of a client: adds the MQTT handler behind the handlers that are there. On
+     * The same on one of its event loops.
+     *
+     * @param loop an event loop of this broker
+     * @return a new bootstrap without handler and address; the channel reads by demand
+     */
+    public Bootstrap outgoing(EventLoop loop) {
+        return eventLoops.outgoing(loop);
+    }
+
+    /**
+     * Prepares a port that is no listener, for other nodes.
+     *
+     * @return a new bootstrap without handlers and address; its connections are on the event loops of this broker and read by demand
+     */
+    public ServerBootstrap accepting() {
+        return eventLoops.accepting();
+    }
+
+    /**
+     * Serves a channel of {@link #outgoing()} or {@link #accepting()} as the connection of a client: adds the MQTT handler behind the handlers that are there. On
      * the event loop of the channel, once.
      *
      * @param channel the channel, active
@@ -100,6 +125,18 @@ public final class Listeners {
     public void serve(Channel channel, ClientLink link) {
         observer.connectionOpened(link.listener());
         initializer.initialize(channel, link);
+    }
+
+    /**
+     * The same for a client, whose connection counts as one of this broker's and is closed with them.
+     *
+     * @param channel the channel, active
+     * @param link the connection
+     */
+    @OnEventLoop
+    public void serveClient(Channel channel, ClientLink link) {
+        served.add(channel);
+        serve(channel, link);
     }
 
     /**
@@ -174,12 +211,12 @@ public final class Listeners {
     }
 
     /**
-     * The number of open connections with an accepted CONNECT.
+     * The number of open connections with an accepted CONNECT, and of those that {@link #serveClient} has got.
      *
-     * @return connections of all listeners
+     * @return connections of all listeners, and of clients that came otherwise
      */
     public int connectedCount() {
-        return admission.openCount() - admission.pendingCount();
+        return admission.openCount() - admission.pendingCount() + served.size();
     }
 
     /**
@@ -271,6 +308,7 @@ public final class Listeners {
         return stopAccepting()
                 .then(Flux.fromIterable(listeners)
                         .flatMap(Listener::closeConnections)
-                        .then());
+                        .then())
+                .then(Mono.fromRunnable(served::close));
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.netty.handler.ssl.SslHandler;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.thread.AnyThread;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -33,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 @AnyThread
 public final class MutualTls {
+
+    private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
     private final String key;
     private final ClusterTlsConfig config;
@@ -72,6 +76,25 @@ public final class MutualTls {
      */
     public SSLContext context() {
         return context;
+    }
+
+    /**
+     * Creates the handler of one end of a connection, with the guards of listeners against large handshakes and renegotiation, and without
+     * received bytes in the messages of its exceptions. It has no timeout for the handshake.
+     *
+     * @param dialled the address of the other end if this end has dialled; null for an accepted connection, which needs a certificate
+     * @return a new handler
+     */
+    public SslHandler handler(@Nullable InetSocketAddress dialled) {
+        SSLEngine engine = dialled == null
+                ? context.createSSLEngine()
+                : context.createSSLEngine(dialled.getHostString(), dialled.getPort());
+        engine.setUseClientMode(dialled != null);
+        engine.setEnabledProtocols(TLS_VERSIONS.clone());
+        if (dialled == null) {
+            engine.setNeedClientAuth(true);
+        }
+        return new GuardedTls(engine);
     }
 
     /**

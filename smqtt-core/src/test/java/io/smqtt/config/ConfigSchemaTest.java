@@ -81,6 +81,8 @@ class ConfigSchemaTest {
                         "cluster.secret",
                         "cluster.publish-ack",
                         "cluster.subscribe-sync",
+                        "cluster.role",
+                        "cluster.relay.bind",
                         "management.host",
                         "management.port",
                         "management.token-file",
@@ -201,6 +203,10 @@ class ConfigSchemaTest {
             values.put("cluster.node-id", new ConfigValue("a", "needed", BASE));
             values.put("cluster.secret", new ConfigValue("0123456789abcdef", "needed", BASE));
             values.put("cluster.nodes", new ConfigValue("a=h:1,b=h:2,c=h:3,d=h:4,e=h:5", "needed", BASE));
+        }
+        if (name.equals("cluster.role") || name.equals("cluster.relay.bind")) {
+            values.put("cluster.enabled", new ConfigValue("true", "needed", BASE));
+            values.put("cluster.secret", new ConfigValue("0123456789abcdef", "needed", BASE));
         }
         if (name.startsWith("sources.")) {
             values.put("sources.tcp.type", new ConfigValue("http", "needed", BASE));

@@ -130,6 +130,10 @@ final class ConnectionBench implements AutoCloseable {
     ConnectionLoop loop;
     ConnectionHandler handler;
 
+    /** Makes this a front node. */
+    @Nullable
+    ConnectionRelay front;
+
     @Nullable
     Runnable connectTimeout;
 
@@ -226,7 +230,9 @@ final class ConnectionBench implements AutoCloseable {
                 subscribe,
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
-        channel.pipeline().addLast(handler);
+        ConnectionRelay elsewhere = front;
+        channel.pipeline()
+                .addLast(elsewhere == null ? handler : new FrontHandler(loop, flows, new Link(), elsewhere, observer));
         channel.runPendingTasks();
         return this;
     }

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterStatus.PeerStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.RelayRefusal;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -29,6 +30,7 @@ final class ClusterMeters {
         meters.traffic();
         meters.wills();
         meters.retained();
+        meters.relay();
     }
 
     private void members() {
@@ -111,6 +113,32 @@ final class ClusterMeters {
                         now -> now.get().wills().refused())
                 .description("wills of this node's clients that no other node keeps, because there were too many")
                 .register(registry);
+    }
+
+    private void relay() {
+        gauge(
+                "smqtt.cluster.relay.connections",
+                "relayed connections: of a front node those of its clients, of another node those that it has taken",
+                now -> now.relay().connections());
+        gauge(
+                "smqtt.cluster.relay.waiting",
+                "clients of a front node for which a node is being found",
+                now -> now.relay().waiting());
+        FunctionCounter.builder(
+                        "smqtt.cluster.relay.opened",
+                        status,
+                        now -> now.get().relay().opened())
+                .description("connections that were relayed, or taken from a front node")
+                .register(registry);
+        for (RelayRefusal reason : RelayRefusal.values()) {
+            FunctionCounter.builder(
+                            "smqtt.cluster.relay.refused",
+                            status,
+                            now -> now.get().relay().refused(reason))
+                    .description("connections that were not relayed, or not taken from a front node, by reason")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+        }
     }
 
     private void retained() {

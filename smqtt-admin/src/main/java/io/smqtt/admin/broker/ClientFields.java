@@ -39,6 +39,7 @@ public final class ClientFields {
         all.put("ip_address", address == null ? "" : address.getHostAddress());
         all.put("port", address == null ? 0 : identity.remoteAddress().getPort());
         all.put("listener", identity.listener());
+        all.put("front", row.front());
         all.put("proto_name", identity.version() == ProtocolVersion.MQTT_3_1 ? "MQIsdp" : "MQTT");
         all.put("proto_ver", version(identity.version()));
         all.put("is_bridge", identity.bridge());

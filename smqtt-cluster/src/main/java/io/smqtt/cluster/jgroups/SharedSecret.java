@@ -11,7 +11,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /** The {@code cluster.secret} as a key, from which the proofs and the connection keys are derived. Immutable. */
 @AnyThread
-final class SharedSecret {
+public final class SharedSecret {
 
     private static final int KEY_BITS = 256;
     private static final int KEY_ROUNDS = 100_000;
@@ -23,8 +23,9 @@ final class SharedSecret {
      * Derives the key; takes some ten milliseconds.
      *
      * @param secret the shared secret of all nodes
+     * @throws GeneralSecurityException if this JVM has no PBKDF2 with HMAC-SHA-256
      */
-    SharedSecret(String secret) throws GeneralSecurityException {
+    public SharedSecret(String secret) throws GeneralSecurityException {
         byte[] salt = "smqtt cluster".getBytes(StandardCharsets.UTF_8); // fixed: all nodes must come to the same key
         PBEKeySpec spec = new PBEKeySpec(secret.toCharArray(), salt, KEY_ROUNDS, KEY_BITS);
         SecretKeyFactory factory = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256");
@@ -37,8 +38,10 @@ final class SharedSecret {
      * @param purpose the purpose of the bytes
      * @param acceptor the random number of the accepting end
      * @param dialler the random number of the dialling end
+     * @return a new array
+     * @throws GeneralSecurityException if this JVM has no HMAC-SHA-256
      */
-    byte[] derive(String purpose, byte[] acceptor, byte[] dialler) throws GeneralSecurityException {
+    public byte[] derive(String purpose, byte[] acceptor, byte[] dialler) throws GeneralSecurityException {
         Mac mac = Mac.getInstance(ALGORITHM);
         mac.init(key);
         mac.update(purpose.getBytes(StandardCharsets.UTF_8));
