@@ -5,6 +5,7 @@ import static io.smqtt.bench.ConnectionOptions.check;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Publishes to topics that a rule of the broker publishes again under other names, and to topics that it does not read, with the same load. The
- * difference is the cost of the rule.
+ * difference is the cost of the rule. Or publishes for a rule with another sink, and reports how fast it writes.
  */
 @Command(
         name = "rules",
@@ -87,6 +88,19 @@ final class RulesCommand extends LoadCommand {
             description = "Messages of all publishers together in each load; 0: no limit. Default: ${DEFAULT-VALUE}.")
     long limit;
 
+    @Option(
+            names = "--sink",
+            paramLabel = "RULE",
+            description = "Publishes only, and reports how many messages a second the actions of this rule write.")
+    @Nullable
+    String sink;
+
+    @Option(
+            names = "--metrics",
+            paramLabel = "URL",
+            description = "With --sink: the management listener of the broker. Default: ${DEFAULT-VALUE}.")
+    String metrics = "http://127.0.0.1:18083";
+
     @Option(names = "--warm-up", paramLabel = "TIME", description = "Before each measurement. Default: 1s.")
     Duration warmUp = Duration.ofSeconds(1);
 
@@ -108,7 +122,10 @@ final class RulesCommand extends LoadCommand {
             check(problem.isEmpty(), "-t, --arrives-as and --plain: " + problem);
         }
         Target target = connection.target();
-        LoadSettings settings = settings(number);
+        if (sink != null) {
+            return toSink(new SinkCount(metrics, sink), sink, number, target, watch);
+        }
+        LoadSettings settings = settings(number, window);
         ScenarioPlans plans = new ScenarioPlans(connection.prefix, qos);
         LoadResult without = null;
         LoadResult with = null;
@@ -129,7 +146,39 @@ final class RulesCommand extends LoadCommand {
         return with.withExtra(NAME, difference(without, with));
     }
 
-    private LoadSettings settings(String number) {
+    /** All messages of a round are written before the next one begins. */
+    private LoadResult toSink(SinkCount count, String rule, String number, Target target, Watch watch) {
+        check(limit > 0, "--sink: needs -L, the messages of a round");
+        List<ClientSpec> publishers = new ArrayList<>();
+        for (int i = 0; i < pairs; i++) {
+            publishers.add(ClientSpec.publisher(connection.prefix + "-p-" + i, i, i, topic + '/' + i));
+        }
+        Plan plan = new Plan(NAME, publishers, List.of(), 0);
+        LoadResult result = null;
+        Map<String, Double> extra = new LinkedHashMap<>();
+        for (int round = 0; round < rounds && (result == null || !result.interrupted()); round++) {
+            long before = count.read();
+            long began = System.nanoTime();
+            result = runPlan(plan, target, settings(number, 0), watch, false);
+            long published = result.figures().published;
+            boolean interrupted = result.interrupted();
+            long written = count.await(before + published, run.drain, () -> interrupted) - before;
+            double seconds = (System.nanoTime() - began) / 1e9;
+            if (written < published && !interrupted) {
+                throw new LoadFailure("of " + published + " messages the rule " + rule + " has written " + written
+                        + " within " + run.drain.toSeconds() + " s after the last one (--drain)");
+            }
+            extra.put("written by the sink", (double) written);
+            extra.put("written by the sink/s", written / seconds);
+            extra.put("until the last one s", seconds);
+        }
+        if (result == null) {
+            throw new WrongUsage("--rounds: at least 1");
+        }
+        return result.withExtra(NAME, extra);
+    }
+
+    private LoadSettings settings(String number, int window) {
         LoadSettings settings = new LoadSettings(
                 qos,
                 payloadBytes,
