@@ -36,8 +36,8 @@ class SourceRoutesTest {
         @Override
         public List<SourceStatus> status() {
             return List.of(
-                    new SourceStatus("orders", "kafka", State.RUNNING, null, 15, 1, 2, 3, 9, 4),
-                    new SourceStatus("hook", "http", State.FAILING, "Failed to bind", 0, 0, 0, 0, 0, 0));
+                    new SourceStatus("orders", "kafka", State.RUNNING, null, 15, 1, 2, 3, 9, 4, 70L),
+                    new SourceStatus("hook", "http", State.FAILING, "Failed to bind", 0, 0, 0, 0, 0, 0, null));
         }
 
         @Override
@@ -100,7 +100,9 @@ class SourceRoutesTest {
             assertThat(orders.path("metrics").toString())
                     .isEqualTo(
                             "{\"received\":15,\"published\":1,\"refused\":2,\"failed\":3,\"inflight\":9,\"rejected\":4}");
+            assertThat(orders.path("node_status").path(0).path("lag").asLong()).isEqualTo(70);
             JsonNode hook = all.path("data").path(0);
+            assertThat(hook.path("node_status").path(0).has("lag")).isFalse();
             assertThat(hook.path("node_status").path(0).path("status_reason").asText())
                     .isEqualTo("Failed to bind");
             assertThat(node.get("/sources/none").status()).isEqualTo(404);

@@ -32,10 +32,11 @@ public record RuleStatus(String name, String sql, String description, List<Strin
     public record Action(String name, String type, @Nullable String lastError, Counts counts) {}
 
     /**
-     * The account of an action, in messages. What was received has no result, went in circles, or matched; what matched is a success, dead,
-     * dropped or queued.
+     * The account of an action, in messages. At any moment what was received is pending, has no result, went in circles, or matched; and what matched
+     * is a success, dead, dropped or queued.
      *
      * @param received messages taken from the queue
+     * @param pending messages that wait for their evaluation, or are being evaluated: for a thread, or for memory of the rows before them
      * @param noResult messages that the statement did not select
      * @param loops messages that went in circles
      * @param matched messages that the statement selected, or could not be evaluated for
@@ -50,6 +51,7 @@ public record RuleStatus(String name, String sql, String description, List<Strin
      */
     public record Counts(
             long received,
+            long pending,
             long noResult,
             long loops,
             long matched,

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param failed messages that the broker could not keep; they are not acknowledged to the source, and come again
  * @param inflight messages that have arrived and are not yet stored
  * @param rejected what was turned away before it became a message, such as requests beyond a limit or without the right token
+ * @param lag messages that wait in the external system, as it was asked some seconds ago; null if that is not known
  */
 public record SourceStatus(
         String name,
@@ -27,7 +28,8 @@ public record SourceStatus(
         long refused,
         long failed,
         long inflight,
-        long rejected) {
+        long rejected,
+        @Nullable Long lag) {
 
     /** Whether a source is read. */
     public enum State {

@@ -52,6 +52,7 @@ final class RuleMeters {
                 "messages that the queue of an action has dropped, also counted in smqtt.messages.dropped",
                 place,
                 RuleStatus.Counts::queueDropped);
+        gauge("pending", "messages that wait for their evaluation", place, RuleStatus.Counts::pending);
         gauge("queued", "messages on their way to the sink", place, RuleStatus.Counts::queued);
         gauge("waiting", "messages in the queue of an action", place, RuleStatus.Counts::waiting);
         Gauge.builder("smqtt.rule.up", () -> isFailing(place) ? 0 : 1)

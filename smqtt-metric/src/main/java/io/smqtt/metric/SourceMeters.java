@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.spi.SourceStatus;
 import io.smqtt.spi.Sources;
 import io.smqtt.thread.AnyThread;
+import java.util.Objects;
 import java.util.function.ToLongFunction;
 
 /** Meters of a source of this node. The tag is its name in the configuration. Read when the registry is read. */
@@ -46,10 +47,25 @@ final class SourceMeters {
                 .description("messages from a source that are not yet stored")
                 .tag(TAG, name)
                 .register(registry);
+        Gauge.builder("smqtt.source.lag", this::lag)
+                .description(
+                        "messages that wait in the external system of a source; without a value if that is not known")
+                .tag(TAG, name)
+                .register(registry);
         Gauge.builder("smqtt.source.up", () -> value(status -> status.state() == SourceStatus.State.FAILING ? 0 : 1))
                 .description("0 while a source fails")
                 .tag(TAG, name)
                 .register(registry);
+    }
+
+    private double lag() {
+        return sources.status().stream()
+                .filter(status -> status.name().equals(name))
+                .map(SourceStatus::lag)
+                .filter(Objects::nonNull)
+                .mapToDouble(Long::doubleValue)
+                .findFirst()
+                .orElse(Double.NaN);
     }
 
     private double value(ToLongFunction<SourceStatus> of) {

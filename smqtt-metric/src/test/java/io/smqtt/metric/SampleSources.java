@@ -13,8 +13,8 @@ final class SampleSources implements Sources {
 
     @Override
     public List<SourceStatus> status() {
-        return List.of(
-                new SourceStatus("orders", "http", SourceStatus.State.FAILING, "Failed to bind", 10, 1, 2, 3, 4, 5));
+        return List.of(new SourceStatus(
+                "orders", "http", SourceStatus.State.FAILING, "Failed to bind", 10, 1, 2, 3, 4, 5, 6L));
     }
 
     @Override

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 @AnyThread
 final class Delivery {
 
+    private static final int ABANDONED = Integer.MIN_VALUE / 2;
+
     private final ReceivedMessage message;
     private final int rows;
     private final long bytes;
@@ -53,6 +55,11 @@ final class Delivery {
     boolean refuse(String reason) {
         refusal.compareAndSet(null, reason);
         return settle();
+    }
+
+    /** Settles all rows, because the action has ended; true if not all were settled. An answer that comes afterwards settles nothing. */
+    boolean abandon() {
+        return open.getAndSet(ABANDONED) > 0;
     }
 
     /** Why a row was refused; null if none was. */

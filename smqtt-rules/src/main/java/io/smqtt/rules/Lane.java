@@ -43,6 +43,9 @@ final class Lane {
     /** A batch of more than one row has no more bytes. */
     private static final long MOST_BATCH_BYTES = 16L << 20;
 
+    /** The lanes of an action are full when they have so many bytes together, which is less than the memory of its rows. */
+    private static final long FULL_BYTES = 32L << 20;
+
     /** A row alone for which the sink has thrown so many exceptions that it does not explain is given up. */
     static final int MOST_UNEXPECTED = 10;
 
@@ -65,12 +68,14 @@ final class Lane {
     private final RuleActionConfig config;
     private final Outcomes outcomes;
     private final int batchSize;
+    private final long fullBytes;
     private final Backoff backoff;
     private final Scheduler timer = Schedulers.parallel();
     private final AtomicInteger passes = new AtomicInteger();
 
     // guarded by this
     private final ArrayDeque<Delivery.Item> waiting = new ArrayDeque<>();
+    private long waitingBytes;
     private List<Delivery.Item> current = List.of();
     private long firstAttemptNanos;
     private long oldestNanos;
@@ -89,6 +94,7 @@ final class Lane {
         this.outcomes = outcomes;
         this.batchSize = Math.max(1, Math.min(config.batchSize(), sink.maxBatch()));
         this.most = batchSize;
+        this.fullBytes = Math.min(MOST_BATCH_BYTES, FULL_BYTES / config.lanes());
         this.backoff = new Backoff(config.minDelay(), config.maxDelay(), new SplittableRandom());
     }
 
@@ -107,6 +113,7 @@ final class Lane {
             oldestNanos = System.nanoTime();
         }
         waiting.add(item);
+        waitingBytes += item.bytes();
     }
 
     /** Ends the lane. Returns the rows that were not settled. */
@@ -119,6 +126,7 @@ final class Lane {
             rest.addAll(waiting);
             current = List.of();
             waiting.clear();
+            waitingBytes = 0;
             cancelled = running;
         }
         if (cancelled != null) {
@@ -204,12 +212,13 @@ final class Lane {
     private Duration waitForMore() {
         long limit = config.batchTime().toNanos();
         long waited = System.nanoTime() - oldestNanos;
-        boolean full = waiting.size() >= most || alone > 0 || left > 0;
+        boolean full = waiting.size() >= most || waitingBytes >= fullBytes || alone > 0 || left > 0;
         return full || waited >= limit ? Duration.ZERO : Duration.ofNanos(Math.max(1, Math.min(limit - waited, POLL)));
     }
 
     private void take() {
-        int size = alone > 0 ? 1 : Math.min(most, left > 0 ? left : waiting.size());
+        boolean isAlone = alone > 0;
+        int size = isAlone ? 1 : Math.min(most, left > 0 ? left : waiting.size());
         alone = Math.max(0, alone - 1);
         List<Delivery.Item> batch = new ArrayList<>(size);
         long bytes = 0;
@@ -218,14 +227,18 @@ final class Lane {
             if (i > 0 && bytes > MOST_BATCH_BYTES) {
                 break;
             }
+            waitingBytes -= waiting.element().bytes();
             batch.add(waiting.remove());
         }
         current = batch;
-        oldestNanos = System.nanoTime();
-        if (left == 0) {
-            firstAttemptNanos = oldestNanos;
+        long now = System.nanoTime();
+        if (batch.size() == size) {
+            oldestNanos = now; // otherwise what does not fit has waited, too
         }
-        left = Math.max(0, left - batch.size());
+        if (left == 0 || isAlone) {
+            firstAttemptNanos = now;
+        }
+        left = isAlone ? left : Math.max(0, left - batch.size());
         unexpected = 0;
         backoff.reset();
     }
@@ -342,11 +355,16 @@ final class Lane {
         most = half;
         if (!closed) {
             for (int i = batch.size() - 1; i >= half; i--) {
-                waiting.addFirst(batch.get(i));
+                putBack(batch.get(i));
             }
             left += batch.size() - half;
         }
         return List.copyOf(batch.subList(0, half));
+    }
+
+    private void putBack(Delivery.Item item) {
+        waiting.addFirst(item);
+        waitingBytes += item.bytes();
     }
 
     /** Puts the rows of a refused batch back, to be sent one by one. */
@@ -354,7 +372,7 @@ final class Lane {
         synchronized (this) {
             if (!closed) {
                 for (int i = batch.size() - 1; i >= 0; i--) {
-                    waiting.addFirst(batch.get(i));
+                    putBack(batch.get(i));
                 }
                 alone += batch.size();
             }

@@ -12,16 +12,23 @@ import io.smqtt.rules.sink.SinkFactory;
 import io.smqtt.rules.sink.SinkPublisher;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
+import io.smqtt.spi.RuleStatus;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,22 +46,31 @@ final class LiveRules {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration FORMER = Duration.ofMinutes(1);
     private static final String PROBE = "probe";
+    private static final Pattern ACTION_TYPE = Pattern.compile("actions\\.([^.]+)\\.type");
     private static final String CONSUMERS = InProcess.PREFIX + InProcess.LOCAL + RuleAction.LIVE;
 
     private final Map<String, RuleConfig> configured;
     private final Map<String, SinkFactory> types;
     private final SinkPublisher publisher;
+    private final @Nullable Path folder;
     private final Duration patience;
     private final Map<String, Rule> rules = new ConcurrentSkipListMap<>();
     private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread of changes
     private final Map<String, Map<String, String>> broken =
             new LinkedHashMap<>(); // on the thread of changes: keys that exist and could not be used
+    private final Map<String, RuleStatus> unusable = new ConcurrentSkipListMap<>(); // of those
     private final Changes changes = new Changes("smqtt-rule-changes", this::tryAgain);
     private Rule.@Nullable Surroundings surroundings; // on the thread of changes
+    private volatile boolean ended;
     private volatile Disposable former = Disposables.disposed();
 
-    LiveRules(Map<String, RuleConfig> configured, Map<String, SinkFactory> types, SinkPublisher publisher) {
-        this(configured, types, publisher, PATIENCE);
+    /** With the folder of dead letters, which is null without a store. */
+    LiveRules(
+            Map<String, RuleConfig> configured,
+            Map<String, SinkFactory> types,
+            SinkPublisher publisher,
+            @Nullable Path folder) {
+        this(configured, types, publisher, folder, PATIENCE);
     }
 
     /** With the longest time for which a change waits for the broker. */
@@ -62,7 +78,9 @@ final class LiveRules {
             Map<String, RuleConfig> configured,
             Map<String, SinkFactory> types,
             SinkPublisher publisher,
+            @Nullable Path folder,
             Duration patience) {
+        this.folder = folder;
         this.patience = patience;
         this.configured = configured;
         this.types = types;
@@ -71,6 +89,28 @@ final class LiveRules {
 
     List<Rule> all() {
         return List.copyOf(rules.values());
+    }
+
+    /** The rules, and those that exist and cannot be used on this node, whose actions have the reason. */
+    List<RuleStatus> status() {
+        Map<String, RuleStatus> all = new TreeMap<>(unusable);
+        rules.forEach((name, rule) -> all.put(name, rule.status()));
+        return List.copyOf(all.values());
+    }
+
+    private static RuleStatus unusable(String name, Map<String, String> keys, RuntimeException problem) {
+        String reason = problem instanceof ConfigurationException known
+                ? String.join("; ", known.problems())
+                : String.valueOf(problem.getMessage());
+        List<RuleStatus.Action> actions = new ArrayList<>();
+        keys.forEach((key, type) -> {
+            Matcher action = ACTION_TYPE.matcher(key);
+            if (action.matches()) {
+                actions.add(new RuleStatus.Action(action.group(1), type, reason, new RuleCounts().snapshot(0, 0)));
+            }
+        });
+        return new RuleStatus(
+                name, keys.getOrDefault("sql", ""), keys.getOrDefault("description", ""), List.of(), actions);
     }
 
     /** After a change: rules that could not be made may be possible now, because a file is free. */
@@ -103,7 +143,7 @@ final class LiveRules {
         rules.forEach((other, rule) -> all.put(other, rule.config()));
         all.remove(name);
         all.put(name, config);
-        List<String> problems = WrittenFiles.problems(all, types);
+        List<String> problems = WrittenFiles.problems(all, types, folder);
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
@@ -155,28 +195,35 @@ final class LiveRules {
         } catch (RuntimeException e) {
             if (!configured.containsKey(name)) {
                 broken.put(name, keys);
+                unusable.put(name, unusable(name, keys, e));
             }
             throw e;
         }
-        broken.remove(name);
+        unusable.remove(name);
+        boolean hadQueues = broken.remove(name) != null;
         Rule before = rules.remove(name);
         if (before != null) {
             before.close();
+            hadQueues = true;
         }
         Rule.Surroundings of = surroundings;
         Mono<Void> begun = next == null || of == null ? Mono.empty() : begun(next, of);
-        List<String> former = before == null
-                ? List.of()
-                : before.config().actions().keySet().stream()
-                        .filter(action ->
-                                next == null || !next.config().actions().containsKey(action))
-                        .toList();
+        if (!hadQueues) {
+            return begun;
+        }
+        List<String> former = queues(name, before).stream()
+                .filter(action -> next == null || !next.config().actions().containsKey(action))
+                .toList();
         return begun.then(forget(name, former));
     }
 
     /** Begins a rule. Its actions take messages as soon as they are subscribed, which is not awaited for longer than the patience. */
     private Mono<Void> begun(Rule rule, Rule.Surroundings of) {
         rules.put(rule.name(), rule);
+        if (ended) {
+            rule.close(); // the broker has begun to stop meanwhile
+            return Mono.empty();
+        }
         Mono<Void> open = rule.open(of);
         rule.begin();
         return open.timeout(patience).onErrorResume(TimeoutException.class, late -> {
@@ -192,29 +239,28 @@ final class LiveRules {
         return changes.change(() -> {
             early.remove(name);
             broken.remove(name);
+            unusable.remove(name);
             Rule before = rules.remove(name);
-            if (before == null) {
-                return forgetAll(name);
+            if (before != null) {
+                before.close();
             }
-            before.close();
-            return forget(name, List.copyOf(before.config().actions().keySet()));
+            return forget(name, List.copyOf(queues(name, before)));
         });
     }
 
-    /** Ends the queues of a rule that could not be made. */
-    private Mono<Void> forgetAll(String name) {
+    /** The actions of a rule that have queues here: those of the rule before, and of former ones that could not be begun. */
+    private Set<String> queues(String name, @Nullable Rule before) {
+        Set<String> actions = new LinkedHashSet<>(
+                before == null ? Set.of() : before.config().actions().keySet());
         Rule.Surroundings of = surroundings;
-        if (of == null) {
-            return Mono.empty();
-        }
         String prefix = CONSUMERS + name + ':';
-        return forget(
-                name,
-                of.core().sessions().all().stream()
-                        .map(Session::id)
-                        .filter(id -> id.startsWith(prefix))
-                        .map(id -> id.substring(prefix.length()))
-                        .toList());
+        if (of != null) {
+            of.core().sessions().all().stream()
+                    .map(Session::id)
+                    .filter(id -> id.startsWith(prefix))
+                    .forEach(id -> actions.add(id.substring(prefix.length())));
+        }
+        return actions;
     }
 
     private Mono<Void> forget(String name, List<String> actions) {
@@ -276,6 +322,7 @@ final class LiveRules {
 
     /** Ends all rules; their queues stay. Blocks. */
     void close() {
+        ended = true;
         former.dispose();
         changes.close();
         rules.values().forEach(Rule::close);

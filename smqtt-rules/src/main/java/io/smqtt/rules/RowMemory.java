@@ -70,7 +70,16 @@ final class RowMemory<T> {
         Queue<T> waiting = parked.get(worker);
         while (waiting != null && !waiting.isEmpty() && !isFull()) {
             parkedCount.decrementAndGet();
-            evaluation.accept(worker, waiting.remove());
+            T message = waiting.remove();
+            boolean isEvaluated = false;
+            try {
+                evaluation.accept(worker, message);
+                isEvaluated = true;
+            } finally {
+                if (!isEvaluated) { // those behind it must not wait for a row that is never made
+                    RuleThreads.execute(worker, this::resume);
+                }
+            }
         }
     }
 }

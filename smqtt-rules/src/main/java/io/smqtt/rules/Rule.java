@@ -157,12 +157,15 @@ final class Rule {
         }
     }
 
+    /** The file of the dead letters of a rule; null if there is none, because there is no store and the rule names none. */
+    static @Nullable Path letterFile(String name, RuleConfig config, @Nullable Path folder) {
+        Path named = config.deadLetterFile();
+        return named == null && folder != null ? folder.resolve(name + "-dead.jsonl") : named;
+    }
+
     /** Subscribes all actions. Completes when all are subscribed; an error of one of them is logged, and it tries again. */
     Mono<Void> open(Surroundings of) {
-        Path file = config.deadLetterFile();
-        if (file == null && of.folder() != null) {
-            file = of.folder().resolve(name + "-dead.jsonl");
-        }
+        Path file = letterFile(name, config, of.folder());
         DeadLetters letters = new DeadLetters(name, of.publisher(), of.letterFiles(), file);
         deadLetters = letters;
         RuleAction.Shared shared = new RuleAction.Shared(

@@ -249,20 +249,20 @@ final class RuleAction implements Lane.Outcomes {
             finish(received);
             return;
         }
-        RuleInput input = worker.input(message.id(), () -> input(message));
+        RuleInput input = worker.inputs().get(message, () -> input(message));
         RuleOutcome outcome;
         try {
             outcome = shared.program().evaluate(input, shared.budget());
-        } catch (RuntimeException | StackOverflowError e) {
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
             LOG.error("rule {}: a statement could not be evaluated", shared.rule(), e);
             outcome = new RuleOutcome.Failed("an internal error");
         }
         if (outcome instanceof RuleOutcome.Rows rows) {
-            counts.matched();
+            counts.matched.increment();
             queue(worker, received, rows);
         } else if (outcome instanceof RuleOutcome.Failed failed) {
+            counts.matched.increment();
             counts.failed.increment();
-            counts.matched();
             bury(received, "SQL: " + failed.reason());
         } else {
             counts.noResult.increment();
@@ -328,7 +328,7 @@ final class RuleAction implements Lane.Outcomes {
         memory.free(delivery.bytes());
         String refusal = delivery.refusal();
         if (refusal == null) {
-            counts.succeeded();
+            counts.success.increment();
             finish(delivery.message());
         } else {
             bury(delivery.message(), refusal);
@@ -362,7 +362,7 @@ final class RuleAction implements Lane.Outcomes {
         shared.deadLetters()
                 .keep(name, received.message(), reason)
                 .subscribe(kept -> {}, error -> LOG.debug("rule {}: no dead letter", label(), error), () -> {
-                    counts.died();
+                    counts.dead.increment();
                     finish(received);
                 });
     }
@@ -388,8 +388,9 @@ final class RuleAction implements Lane.Outcomes {
             lane.close().stream()
                     .map(Delivery.Item::delivery)
                     .distinct()
+                    .filter(Delivery::abandon)
                     .filter(delivery -> delivery.message().qos() == QoS.AT_MOST_ONCE || !shared.stored())
-                    .forEach(delivery -> counts.lost());
+                    .forEach(delivery -> counts.dropped.increment());
         }
         sink.close();
     }

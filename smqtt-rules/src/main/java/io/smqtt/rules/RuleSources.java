@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class RuleSources {
 
     private static final String EVENTS = "$events/";
+    private static final List<String> OTHER = List.of("$bridges/", "$sources/"); // of EMQX; no topics
     private static final List<String> KNOWN = List.of(
             "client/connected",
             "client/disconnected",
@@ -49,6 +50,11 @@ final class RuleSources {
     }
 
     private static String topic(String source) {
+        if (OTHER.stream().anyMatch(source::startsWith)) {
+            throw new IllegalArgumentException(
+                    "cannot read " + source
+                            + " in FROM: what bridges and sources bring is published to topics of this broker; name these topics");
+        }
         if (SharedFilter.isShared(source)) {
             throw new IllegalArgumentException("cannot have a shared subscription in FROM: " + source);
         }

@@ -2,7 +2,6 @@
 package io.smqtt.rules;
 
 import io.smqtt.config.RuleEngineConfig;
-import io.smqtt.rules.sql.RuleInput;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -16,7 +15,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +28,6 @@ final class RuleThreads {
 
     private static final int CORES_PER_THREAD = 4;
     private static final int IDLE_SECONDS = 30;
-    private static final int RECENT = 8;
 
     /** The most messages that are evaluated before the lanes send their rows. */
     private static final int AT_ONCE = 64;
@@ -48,13 +45,11 @@ final class RuleThreads {
         }
     }
 
-    /** One thread, with the messages that it has read lately: a message for several actions is parsed once. */
+    /** One thread, with the messages that it has read lately. */
     static final class Worker {
 
         private final ThreadPoolExecutor executor;
-        private final long[] ids = new long[RECENT]; // on the thread
-        private final RuleInput[] inputs = new RuleInput[RECENT]; // on the thread
-        private int next; // on the thread
+        private final RecentInputs inputs = new RecentInputs(); // on the thread
         private final Queue<Consumer<Worker>> tasks = new ConcurrentLinkedQueue<>();
         private final AtomicInteger waiting = new AtomicInteger();
         private final Set<Lane> filled = new LinkedHashSet<>(); // on the thread
@@ -115,18 +110,9 @@ final class RuleThreads {
             filled.add(lane);
         }
 
-        /** The input of a message, on this thread: that of the action before, if it was for the same message. */
-        RuleInput input(long id, Supplier<RuleInput> made) {
-            for (int i = 0; i < RECENT; i++) {
-                if (ids[i] == id && inputs[i] != null) {
-                    return inputs[i];
-                }
-            }
-            RuleInput input = made.get();
-            ids[next] = id;
-            inputs[next] = input;
-            next = (next + 1) % RECENT;
-            return input;
+        /** What this thread has read lately; on it. */
+        RecentInputs inputs() {
+            return inputs;
         }
     }
 

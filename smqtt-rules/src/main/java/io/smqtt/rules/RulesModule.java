@@ -62,13 +62,14 @@ final class RulesModule implements BrokerModule, Rules {
                 problems.addAll(e.problems());
             }
         });
-        problems.addAll(WrittenFiles.problems(config.rules(), factories));
+        Path folder = folder(config.storage());
+        problems.addAll(WrittenFiles.problems(config.rules(), factories, folder));
         if (!problems.isEmpty()) {
             made.forEach(Rule::close);
             throw new ConfigurationException(problems);
         }
         rules = List.copyOf(made);
-        live = new LiveRules(config.rules(), factories, publisher);
+        live = new LiveRules(config.rules(), factories, publisher, folder);
         types = ActionTypes.of(factories.values());
     }
 
@@ -111,7 +112,7 @@ final class RulesModule implements BrokerModule, Rules {
     @Override
     public Mono<Void> start(Core started) {
         core = started;
-        boolean stored = config.storage().kind() != StorageConfig.Kind.MEMORY;
+        boolean stored = folder(config.storage()) != null;
         if (!stored && !rules.isEmpty()) {
             LOG.warn("rules: without a store what waits for actions is lost with the process");
         }
@@ -125,7 +126,7 @@ final class RulesModule implements BrokerModule, Rules {
                 publisher,
                 cluster == null ? ALONE : cluster.get().self().nodeId(),
                 stored,
-                stored ? folder(config.storage()) : null,
+                folder(config.storage()),
                 new DeadLetterFiles(),
                 false);
         around = surroundings;
@@ -133,8 +134,11 @@ final class RulesModule implements BrokerModule, Rules {
         return Flux.fromIterable(rules).flatMap(rule -> rule.open(surroundings)).then();
     }
 
-    private static Path folder(StorageConfig storage) {
-        return storage.dir().resolve("rules");
+    /** The folder of dead letters; null without a store. */
+    private static @Nullable Path folder(StorageConfig storage) {
+        return storage.kind() == StorageConfig.Kind.MEMORY
+                ? null
+                : storage.dir().resolve("rules");
     }
 
     /** Ends the queues of actions that are no longer configured: nothing else would ever empty them. */
@@ -174,8 +178,7 @@ final class RulesModule implements BrokerModule, Rules {
 
     @Override
     public List<RuleStatus> status() {
-        return Stream.concat(rules.stream(), live.all().stream())
-                .map(Rule::status)
+        return Stream.concat(rules.stream().map(Rule::status), live.status().stream())
                 .toList();
     }
 

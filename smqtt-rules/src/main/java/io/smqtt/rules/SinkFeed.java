@@ -180,7 +180,7 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
     protected void hookOnNext(ReceivedMessage received) {
         ApplicationMessage message = received.message();
         counts.received.increment();
-        counts.matched();
+        counts.matched.increment();
         Map<String, @Nullable Object> row;
         try {
             row = rows.apply(message);
@@ -208,7 +208,7 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
         } catch (RuntimeException e) {
             LOG.warn("feed {}: a message that is given up was not taken", name, e);
         }
-        counts.died();
+        counts.dead.increment();
         finish(received);
     }
 
@@ -234,12 +234,18 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
 
         @Override
         public void succeeded(Delivery.Item item) {
-            counts.succeeded();
+            if (!item.delivery().settle()) {
+                return; // the feed has ended
+            }
+            counts.success.increment();
             finish(item.delivery().message());
         }
 
         @Override
         public void refused(Delivery.Item item, String reason) {
+            if (!item.delivery().settle()) {
+                return; // the feed has ended
+            }
             giveUp(item.delivery().message(), reason);
         }
 
@@ -264,7 +270,9 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
     public void close() {
         closed = true;
         cancel();
-        lanes.forEach(lane -> lane.close().forEach(item -> counts.lost()));
+        lanes.forEach(lane -> lane.close().stream()
+                .filter(item -> item.delivery().abandon())
+                .forEach(item -> counts.dropped.increment()));
         sink.close();
     }
 }

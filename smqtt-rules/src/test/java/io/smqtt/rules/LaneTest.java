@@ -117,6 +117,19 @@ class LaneTest {
     }
 
     @Test
+    void largeRowsThatFillABatchDoNotWaitForMore() {
+        Lane lane = lane(
+                batch -> Mono.just(BatchResult.DONE), config().batchSize(100).batchTime(Duration.ofMinutes(1)));
+        ApplicationMessage message = ApplicationMessage.builder("t").build();
+
+        for (int i = 1; i <= 4; i++) {
+            lane.add(new Delivery.Item(new SinkRecord(Map.of("n", i), message), new Delivery(null, 1, 10 << 20)));
+        }
+
+        await().untilAsserted(() -> assertThat(batches).containsExactly("[1]", "[2]", "[3]")); // the last one waits
+    }
+
+    @Test
     void answersThatComeAtOnceDoNotDeepenTheStack() {
         Lane lane = lane(numbers -> Mono.just(BatchResult.DONE), config());
 

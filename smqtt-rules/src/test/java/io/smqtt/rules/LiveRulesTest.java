@@ -13,6 +13,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
+import io.smqtt.spi.RuleStatus;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.store.ManualStore;
@@ -50,6 +51,7 @@ class LiveRulesTest {
                 Map.of(),
                 SinkTypes.find(java.util.List.of()),
                 message -> broker.broker().publish(message).then(),
+                null,
                 Duration.ofMillis(100));
     }
 
@@ -107,10 +109,35 @@ class LiveRulesTest {
         assertThat(session("broken")).isNotNull();
         assertThat(session("sound")).isNotNull();
         assertThatThrownBy(() -> rules.put("broken", BROKEN).block()).isInstanceOf(ConfigurationException.class);
+        assertThat(rules.status())
+                .filteredOn(rule -> rule.name().equals("broken"))
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> assertThat(action.lastError()).contains("rules.broken.actions.out.ca"));
         rules.remove("broken").block();
+        assertThat(rules.status()).extracting(RuleStatus::name).containsExactly("sound");
         await().until(() -> session("broken") == null);
         rules.remove("sound").block();
         await().until(() -> session("sound") == null);
+    }
+
+    @Test
+    void queueOfARuleThatCouldNotBeMadeEndsWhenTheRuleHasOtherActions() {
+        queue("changed");
+        queue("disabled");
+        rules.put("changed", BROKEN).block();
+        rules.put("disabled", BROKEN).block();
+        rules.begin(stored());
+        Map<String, String> other = new LinkedHashMap<>();
+        republish("to").forEach((key, value) -> other.put(key.replace(".out.", ".other."), value));
+        Map<String, String> disabled = republish("to");
+        disabled.put("enabled", "false");
+
+        rules.put("changed", other).block();
+        rules.put("disabled", disabled).block();
+
+        await().until(() -> session("changed") == null && session("disabled") == null);
+        assertThat(rules.all()).extracting(Rule::name).containsExactly("changed");
     }
 
     @Test

@@ -39,6 +39,22 @@ class RowMemoryTest {
     }
 
     @Test
+    void messageThatCannotBeEvaluatedDoesNotHoldUpThoseBehindIt() throws InterruptedException {
+        memory = new RowMemory<>(10, (worker, message) -> {
+            evaluated.add(message);
+            if (message == 1) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+            memory.add(10);
+        });
+
+        arrive(3);
+        memory.free(10);
+
+        await().until(() -> evaluated.size() == 3);
+    }
+
+    @Test
     void messagesWaitBeforeTheirEvaluationWhileRowsTakeTooMuchMemory() throws InterruptedException {
         memory = new RowMemory<>(30, (worker, message) -> {
             memory.add(10);

@@ -122,9 +122,10 @@ class RulesTest {
     }
 
     private static void assertAccountCloses(RuleCounts counts) {
-        await().untilAsserted(() -> assertThat(counts.matched.sum())
-                .isEqualTo(counts.success.sum() + counts.dead.sum() + counts.queued.sum() + counts.dropped.sum()));
-        assertThat(counts.received.sum()).isEqualTo(counts.matched.sum() + counts.noResult.sum() + counts.loops.sum());
+        await().untilAsserted(() -> assertThat(counts.snapshot(0, 0).queued()).isZero());
+        RuleStatus.Counts all = counts.snapshot(0, 0);
+        assertThat(all.matched()).isEqualTo(all.success() + all.dead() + all.dropped());
+        assertThat(all.received()).isEqualTo(all.matched() + all.noResult() + all.loops());
     }
 
     @Test
@@ -395,6 +396,19 @@ class RulesTest {
     }
 
     @Test
+    void sourceOfAnotherBrokerIsNoTopic() {
+        Map<String, String> keys = live("type", "console");
+        keys.put("sql", "SELECT * FROM \"$bridges/mqtt:up\"");
+
+        assertThat(module.check("live", keys).block())
+                .singleElement()
+                .asString()
+                .isEqualTo(
+                        "rules.live.sql cannot read $bridges/mqtt:up in FROM: what bridges and sources bring is published"
+                                + " to topics of this broker; name these topics");
+    }
+
+    @Test
     void fileOfTwoActionsIsRefused() {
         RuleActionConfig action = action("file", "path", "twice.jsonl");
         Map<String, RuleConfig> rules = new LinkedHashMap<>();
@@ -425,7 +439,7 @@ class RulesTest {
                                         + " written by rules.one.actions.x.path; "))
                                 .anyMatch(
                                         problem -> problem.contains(
-                                                "rules.three.actions.z.path is a file that is also written for dead letters; ")));
+                                                "rules.three.actions.z.path is a file that is also written for dead letters of rules.three; ")));
     }
 
     private static Map<String, String> live(String... pairs) {

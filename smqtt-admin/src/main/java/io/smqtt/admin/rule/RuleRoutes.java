@@ -92,6 +92,7 @@ public final class RuleRoutes implements RouteGroup {
     private static Map<String, Object> fields(RuleStatus.Counts counts) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("received", counts.received());
+        all.put("pending", counts.pending());
         all.put("matched", counts.matched());
         all.put("no_result", counts.noResult());
         all.put("exception", counts.failed());

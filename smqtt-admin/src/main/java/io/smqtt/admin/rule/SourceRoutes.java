@@ -97,6 +97,9 @@ public final class SourceRoutes extends NodeObjectRoutes<Operation> {
         if (source.lastError() != null) {
             all.put("status_reason", source.lastError());
         }
+        if (source.lag() != null) {
+            all.put("lag", source.lag());
+        }
         all.put(METRICS, metrics);
         return all;
     }

@@ -25,9 +25,15 @@ public final class RowTemplate {
     private static final String WHOLE = ".";
 
     private final List<Part> parts;
+    private final @Nullable Part only; // if the text is one placeholder
 
     private RowTemplate(List<Part> parts) {
         this.parts = List.copyOf(parts);
+        this.only = parts.size() == 2
+                        && parts.get(0).literal().isEmpty()
+                        && parts.get(1).literal().isEmpty()
+                ? parts.get(0)
+                : null;
     }
 
     /**
@@ -104,12 +110,8 @@ public final class RowTemplate {
      * @return the value as it is in the row, or null if there is none; for other templates {@link #text(Map)}
      */
     public @Nullable Object value(Map<String, @Nullable Object> row) {
-        Part first = parts.get(0);
-        boolean alone = parts.size() == 2
-                && first.literal().isEmpty()
-                && parts.get(1).literal().isEmpty();
-        List<Object> path = first.path();
-        return alone && path != null ? found(row, path) : text(row);
+        List<Object> path = only == null ? null : only.path();
+        return path == null ? text(row) : found(row, path);
     }
 
     /**
@@ -205,6 +207,9 @@ public final class RowTemplate {
     private String fill(Map<String, @Nullable Object> row, BiFunction<@Nullable Object, Boolean, String> form) {
         if (isFixed()) {
             return parts.get(0).literal();
+        }
+        if (only != null && only.path() != null) {
+            return form.apply(found(row, only.path()), only.quoted());
         }
         StringBuilder text = new StringBuilder();
         for (Part part : parts) {

@@ -45,6 +45,13 @@ public interface SourceOutput {
      */
     void failing(String reason);
 
+    /**
+     * Tells operators how many messages wait in the external system. By default nothing is told.
+     *
+     * @param messages those that the source, or the group that it is in, has not read yet; at least 0
+     */
+    default void lag(long messages) {}
+
     /** Tells operators that the source is reached. */
     void working();
 }

@@ -154,7 +154,8 @@ final class LiveSources {
                 0,
                 0,
                 0,
-                0);
+                0,
+                null);
     }
 
     private Mono<Void> endFormer(String name) {

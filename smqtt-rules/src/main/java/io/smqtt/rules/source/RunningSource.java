@@ -48,6 +48,7 @@ final class RunningSource {
     private volatile BrokerModule.@Nullable Core core;
     private volatile @Nullable String lastError;
     private volatile boolean losing;
+    private volatile @Nullable Long lag;
 
     // guarded by this
     private boolean here;
@@ -201,6 +202,7 @@ final class RunningSource {
         }
         Disposable running = run;
         run = null;
+        lag = null;
         lastError = null;
         if (running != null) {
             running.dispose();
@@ -211,6 +213,7 @@ final class RunningSource {
         if (number != runs) {
             return; // it was ended here
         }
+        lag = null;
         fail(error == null ? "it has ended" : reason(error));
         long next = ++runs;
         run = null;
@@ -323,6 +326,15 @@ final class RunningSource {
         }
 
         @Override
+        public void lag(long messages) {
+            synchronized (RunningSource.this) {
+                if (number == runs) {
+                    lag = messages;
+                }
+            }
+        }
+
+        @Override
         public void working() {
             synchronized (RunningSource.this) {
                 if (number == runs) {
@@ -410,7 +422,8 @@ final class RunningSource {
                 counts.refused.sum(),
                 counts.failed.sum(),
                 counts.inflight.get(),
-                counts.rejected.sum());
+                counts.rejected.sum(),
+                lag);
     }
 
     private synchronized SourceStatus.State state() {

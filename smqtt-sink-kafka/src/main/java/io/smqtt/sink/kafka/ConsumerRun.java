@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,7 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final Duration CLOSE = Duration.ofSeconds(2);
+    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The records that a run holds, as a multiple of those in flight, before it waits for the first that has no answer. */
@@ -65,6 +67,7 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
     // on the thread
     private final PublishedOffsets offsets = new PublishedOffsets();
     private long committedNanos;
+    private long lagNanos = System.nanoTime();
     private boolean committing;
     private @Nullable KafkaException failure;
 
@@ -137,6 +140,25 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
             throw failure;
         }
         health.look(from);
+        tellLag(from);
+    }
+
+    /** The records behind those that were read, as far as the consumer knows from its last fetches. */
+    private void tellLag(Consumer<byte[], byte[]> of) {
+        long now = System.nanoTime();
+        if (now - lagNanos < LAG_NANOS) {
+            return;
+        }
+        lagNanos = now;
+        long sum = 0;
+        for (TopicPartition partition : of.assignment()) {
+            OptionalLong lag = of.currentLag(partition);
+            if (lag.isEmpty()) {
+                return;
+            }
+            sum += lag.getAsLong();
+        }
+        out.lag(sum);
     }
 
     /** A record that waits for its answer holds those behind it, which have theirs: their offsets cannot be committed. */

@@ -31,6 +31,7 @@ final class QueueRun implements SourceRuns.Run {
 
     private static final long POLL_MILLIS = 200;
     private static final long PAUSE_MILLIS = 5;
+    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CUT_MILLIS = 2_000;
@@ -61,6 +62,9 @@ final class QueueRun implements SourceRuns.Run {
     private final SettledTags tags = new SettledTags();
     private @Nullable Throwable failure;
     private boolean works;
+    private boolean tellsLag = true;
+    private long lagNanos = System.nanoTime();
+    private @Nullable Channel counting;
 
     QueueRun(SourceContext context, RabbitmqServers servers, SourceOutput out) {
         this.link = new RabbitmqLink(servers, null);
@@ -98,6 +102,7 @@ final class QueueRun implements SourceRuns.Run {
         while (!ended && failure == null) {
             pass(channel);
             report(System.nanoTime() - began > SETTLED_NANOS);
+            tellLag();
         }
         channel.basicCancel(consumer);
         finish(channel);
@@ -166,6 +171,25 @@ final class QueueRun implements SourceRuns.Run {
         if (tag > 0) {
             channel.basicAck(tag, true);
             report(true);
+        }
+    }
+
+    /** On a channel of its own, which the server ends if it does not say it. */
+    private void tellLag() {
+        long now = System.nanoTime();
+        if (!tellsLag || now - lagNanos < LAG_NANOS) {
+            return;
+        }
+        lagNanos = now;
+        try {
+            Channel channel = counting;
+            if (channel == null) {
+                channel = link.consumingChannel(1);
+                counting = channel;
+            }
+            out.lag(channel.messageCount(queue));
+        } catch (IOException | ShutdownSignalException | SinkException e) {
+            tellsLag = false; // of the connection: another thread says so
         }
     }
 

@@ -69,6 +69,37 @@ final class CommandTemplate {
             "XREAD",
             "XREADGROUP");
 
+    /** Commands whose keys are not their first argument alone. */
+    private static final Set<String> SEVERAL_KEYS = Set.of(
+            "BITOP",
+            "COPY",
+            "DEL",
+            "EXISTS",
+            "GEORADIUS",
+            "GEORADIUSBYMEMBER",
+            "GEOSEARCHSTORE",
+            "LMOVE",
+            "LMPOP",
+            "MSET",
+            "MSETNX",
+            "PFCOUNT",
+            "PFMERGE",
+            "RENAME",
+            "RENAMENX",
+            "RPOPLPUSH",
+            "SDIFFSTORE",
+            "SINTERSTORE",
+            "SMOVE",
+            "SORT",
+            "SUNIONSTORE",
+            "TOUCH",
+            "UNLINK",
+            "ZDIFFSTORE",
+            "ZINTERSTORE",
+            "ZMPOP",
+            "ZRANGESTORE",
+            "ZUNIONSTORE");
+
     private static final Set<String> SCRIPTS = Set.of("EVAL", "EVALSHA", "FCALL");
 
     private final Name name;
@@ -131,9 +162,25 @@ final class CommandTemplate {
         return new CommandTemplate(new Name("PING"), List.of());
     }
 
-    /** Whether all rows have the same key. */
-    boolean hasFixedKey() {
-        return key < arguments.size() && arguments.get(key).isFixed();
+    /** Whether all rows have the same keys. */
+    boolean hasFixedKeys() {
+        if (SCRIPTS.contains(name.text())) {
+            int keys = fixedNumber(1);
+            return areFixed(keys < 0 ? arguments.size() : 2 + keys);
+        }
+        return areFixed(SEVERAL_KEYS.contains(name.text()) ? arguments.size() : 1);
+    }
+
+    private boolean areFixed(int end) {
+        return arguments.stream().limit(end).allMatch(RowTemplate::isFixed);
+    }
+
+    /** The number that is an argument of all rows; -1 if it is none. */
+    private int fixedNumber(int argument) {
+        String text = argument < arguments.size() && arguments.get(argument).isFixed()
+                ? arguments.get(argument).text(Map.of())
+                : "";
+        return text.matches("[0-9]{1,6}") ? Integer.parseInt(text) : -1;
     }
 
     /** The command of a row. */

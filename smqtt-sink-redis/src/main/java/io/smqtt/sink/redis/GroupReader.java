@@ -91,6 +91,12 @@ final class GroupReader {
         return claimed.getMessages();
     }
 
+    /** The entries that no consumer of the group has read yet; -1 if Redis does not say it, as before version 7.0. */
+    long lag() {
+        List<Object> groups = call(commands -> commands.xinfoGroups(stream));
+        return groups == null ? -1 : GroupLag.of(groups, group);
+    }
+
     /** Acknowledges entries. */
     void acknowledge(List<String> ids) {
         call(commands -> commands.xack(stream, group, ids.toArray(String[]::new)));

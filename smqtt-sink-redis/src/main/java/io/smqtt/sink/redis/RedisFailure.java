@@ -43,9 +43,9 @@ record RedisFailure(String reason, boolean mayPass) {
     /**
      * Reads the failure of a command.
      *
-     * @param fixedKey whether all rows have the same key, so that a key without permission is a matter of the configuration
+     * @param fixedKeys whether all rows have the same keys, so that a key without permission is a matter of the configuration
      */
-    static RedisFailure of(Throwable error, boolean fixedKey) {
+    static RedisFailure of(Throwable error, boolean fixedKeys) {
         Throwable cause = error;
         while (!(cause instanceof RedisCommandExecutionException) && cause.getCause() != null) {
             cause = cause.getCause();
@@ -58,7 +58,7 @@ record RedisFailure(String reason, boolean mayPass) {
         String word = space < 0 ? message : message.substring(0, space);
         boolean passes = PASSING.contains(word)
                 || (word.equals(NO_PERMISSION)
-                        && (fixedKey || !KEYS.matcher(message).find()));
+                        && (fixedKeys || !KEYS.matcher(message).find()));
         int quote = message.indexOf('\'');
         boolean hasValues = !passes && quote >= 0;
         return new RedisFailure(

@@ -37,22 +37,22 @@ final class RedisSink implements Sink {
                 .use(open -> answers(
                         open,
                         batch.stream().map(each -> template.command(each.row())).toList(),
-                        template.hasFixedKey()))
+                        template.hasFixedKeys()))
                 .onErrorMap(error -> !(error instanceof SinkException), RedisSink::failure);
     }
 
     private static Mono<BatchResult> answers(
             StatefulConnection<byte[], byte[]> open,
             List<AsyncCommand<byte[], byte[], Boolean>> commands,
-            boolean fixedKey) {
+            boolean fixedKeys) {
         open.dispatch(commands);
         CompletableFuture<BatchResult> answered = CompletableFuture.allOf(commands.toArray(CompletableFuture[]::new))
-                .handle((all, error) -> result(commands, fixedKey));
+                .handle((all, error) -> result(commands, fixedKeys));
         return Mono.fromFuture(answered, true);
     }
 
     /** All rows behind one that is sent again are sent again, too: the last value of a key is that of the last message. */
-    private static BatchResult result(List<AsyncCommand<byte[], byte[], Boolean>> commands, boolean fixedKey) {
+    private static BatchResult result(List<AsyncCommand<byte[], byte[], Boolean>> commands, boolean fixedKeys) {
         List<Refusal> refusals = new ArrayList<>();
         String again = null;
         for (int i = 0; i < commands.size(); i++) {
@@ -60,7 +60,7 @@ final class RedisSink implements Sink {
             if (again != null) {
                 refusals.add(new Refusal(i, again, true, error == null));
             } else if (error != null) {
-                RedisFailure failure = RedisFailure.of(error, fixedKey);
+                RedisFailure failure = RedisFailure.of(error, fixedKeys);
                 refusals.add(new Refusal(i, failure.reason(), failure.mayPass()));
                 again = failure.mayPass() ? failure.reason() : null;
             }

@@ -29,6 +29,7 @@ final class StreamRun implements SourceRuns.Run {
     private static final Logger LOG = LoggerFactory.getLogger(StreamRun.class);
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The broker has an entry, or could not keep it. */
@@ -53,6 +54,8 @@ final class StreamRun implements SourceRuns.Run {
     private long beganNanos;
     private long claimedNanos;
     private boolean works;
+    private boolean tellsLag = true;
+    private long lagNanos;
 
     StreamRun(SourceContext context, StreamPlace place, GroupReader reader, SourceOutput out) {
         this.name = context.name();
@@ -74,6 +77,7 @@ final class StreamRun implements SourceRuns.Run {
     public void read() {
         beganNanos = System.nanoTime();
         claimedNanos = beganNanos;
+        lagNanos = beganNanos;
         reader.createGroup();
         while (!ended) {
             pass();
@@ -97,6 +101,26 @@ final class StreamRun implements SourceRuns.Run {
             throw new SinkException(String.valueOf(failure.getMessage()), true);
         }
         report();
+        tellLag();
+    }
+
+    /** A right that is missing for this ends nothing: the lag is not known then. */
+    private void tellLag() {
+        long now = System.nanoTime();
+        if (!tellsLag || now - lagNanos < LAG_NANOS) {
+            return;
+        }
+        lagNanos = now;
+        try {
+            long lag = reader.lag();
+            tellsLag = lag >= 0;
+            if (tellsLag) {
+                out.lag(lag);
+            }
+        } catch (SinkException e) {
+            tellsLag = false;
+            LOG.debug("source {}: its lag is not known", name, e);
+        }
     }
 
     /** Entries that were read and not acknowledged, such as before a crash. */

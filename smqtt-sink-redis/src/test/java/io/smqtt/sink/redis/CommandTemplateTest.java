@@ -43,6 +43,23 @@ class CommandTemplateTest {
         assertThat(firstKey("SET ${id} x")).isEqualTo("device");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "SET fixed ${t}, true",
+        "SET dev:${id} 1, false",
+        "JSON.SET fixed $ ${t}, true",
+        "MSET fixed ${t} dev:${id} 1, false",
+        "MSET fixed 1 other 2, true",
+        "RENAME fixed ${id}, false",
+        "EVAL script 1 fixed ${t}, true",
+        "EVAL script 2 fixed dev:${id} 1, false",
+        "EVAL script ${t} fixed fixed, false",
+        "FCALL f 0 ${t}, true"
+    })
+    void keysAreFixedIfNoneHasAPlaceholder(String text, boolean fixed) {
+        assertThat(parse(text).hasFixedKeys()).isEqualTo(fixed);
+    }
+
     private static String firstKey(String text) {
         return UTF_8.decode(
                         parse(text).command(Map.of("id", "device")).getArgs().getFirstEncodedKey())

@@ -37,7 +37,9 @@ final class RepublishSink implements Sink {
     private final RowTemplate topic;
     private final @Nullable RowTemplate payload;
     private final RowTemplate qos;
+    private final @Nullable QoS fixedQos;
     private final RowTemplate retain;
+    private final boolean isRetained; // if that is fixed
     private final Map<String, RowTemplate> properties;
 
     /** The properties of a message, if the rule adds none and its origin had none. */
@@ -52,7 +54,9 @@ final class RepublishSink implements Sink {
         this.retain = RowTemplate.parse(settings.text(RepublishSinkFactory.RETAIN));
         this.properties = settings.templates(RepublishSinkFactory.PROPERTIES);
         this.trail = RuleTrail.of(context.rule());
-        if (qos.isFixed() && qosOf(Map.of()) == null) {
+        this.fixedQos = qos.isFixed() ? qosOf(qos.text(Map.of())) : null;
+        this.isRetained = isTrue(retain.text(Map.of()));
+        if (qos.isFixed() && fixedQos == null) {
             throw settings.problem(RepublishSinkFactory.QOS, "must be 0, 1, 2 or a placeholder");
         }
         if (retain.isFixed() && !List.of("true", "false").contains(retain.text(Map.of()))) {
@@ -121,7 +125,7 @@ final class RepublishSink implements Sink {
 
     private ApplicationMessage message(SinkRecord record) {
         Map<String, @Nullable Object> row = record.row();
-        QoS level = qosOf(row);
+        QoS level = fixedQos == null ? qosOf(qos.value(row)) : fixedQos;
         if (level == null) {
             throw new IllegalArgumentException("the QoS is not 0, 1 or 2");
         }
@@ -132,7 +136,7 @@ final class RepublishSink implements Sink {
                                 ? Payload.of(RowText.json(row))
                                 : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)))
                 .qos(level)
-                .retain(isTrue(retain.text(row)))
+                .retain(retain.isFixed() ? isRetained : isTrue(retain.text(row)))
                 .properties(properties(record))
                 .build();
     }
@@ -147,8 +151,8 @@ final class RepublishSink implements Sink {
         return RuleTrail.add(given.build(), origin, context.rule());
     }
 
-    private @Nullable QoS qosOf(Map<String, @Nullable Object> row) {
-        return switch (qos.text(row)) {
+    private static @Nullable QoS qosOf(@Nullable Object value) {
+        return switch (RowText.plain(value)) {
             case "0" -> QoS.AT_MOST_ONCE;
             case "1" -> QoS.AT_LEAST_ONCE;
             case "2" -> QoS.EXACTLY_ONCE;

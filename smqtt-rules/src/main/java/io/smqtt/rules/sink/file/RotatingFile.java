@@ -24,6 +24,8 @@ public final class RotatingFile implements AutoCloseable {
     private static final int CHUNK = 65_536;
 
     private final Path file;
+    private final Path full; // while it is compressed
+    private final Path compressed; // until it has its place
     private final long maxBytes;
     private final int former;
     private final boolean gzip;
@@ -42,6 +44,8 @@ public final class RotatingFile implements AutoCloseable {
      */
     public RotatingFile(Path file, long maxBytes, int former, boolean gzip, boolean sync) {
         this.file = file.toAbsolutePath();
+        this.full = beside(".full");
+        this.compressed = beside(".full.gz");
         this.maxBytes = maxBytes;
         this.former = former;
         this.gzip = gzip;
@@ -112,6 +116,9 @@ public final class RotatingFile implements AutoCloseable {
         if (folder != null) {
             Files.createDirectories(folder);
         }
+        if (gzip) {
+            continueRotation(); // of a former process
+        }
         FileChannel opened =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
@@ -147,14 +154,32 @@ public final class RotatingFile implements AutoCloseable {
         return 0;
     }
 
-    /** Renames the file and those before it. After a failure at any point it can be repeated, and loses no former file. */
+    /** Renames the file and those before it. After a failure or a crash at any point it is continued, and loses no former file. */
     private void rotate() throws IOException {
         close();
         if (former == 0) {
             Files.deleteIfExists(file);
-            return;
+        } else if (gzip) {
+            Files.move(file, full);
+            continueRotation();
+        } else {
+            shift(file);
         }
-        Path next = gzip ? compressed() : file; // a full disk shows itself here, before anything is renamed
+    }
+
+    /** Compresses a full file, and gives it its place. It has another name at each step, so that none is done twice. */
+    private void continueRotation() throws IOException {
+        if (!Files.exists(compressed)) {
+            if (!Files.exists(full)) {
+                return;
+            }
+            compress();
+        }
+        Files.deleteIfExists(full);
+        shift(compressed);
+    }
+
+    private void shift(Path next) throws IOException {
         int free = 1;
         while (free < former && Files.exists(numbered(free))) {
             free++;
@@ -163,14 +188,11 @@ public final class RotatingFile implements AutoCloseable {
             Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
         }
         Files.move(next, numbered(1), StandardCopyOption.REPLACE_EXISTING);
-        if (gzip) {
-            Files.delete(file);
-        }
     }
 
-    private Path compressed() throws IOException {
-        Path partly = file.resolveSibling(file.getFileName() + ".gz.tmp");
-        try (InputStream in = Files.newInputStream(file);
+    private void compress() throws IOException {
+        Path partly = beside(".gz.tmp");
+        try (InputStream in = Files.newInputStream(full);
                 FileChannel target = FileChannel.open(
                         partly,
                         StandardOpenOption.CREATE,
@@ -190,11 +212,15 @@ public final class RotatingFile implements AutoCloseable {
             }
             throw e;
         }
-        return partly;
+        Files.move(partly, compressed, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private Path beside(String end) {
+        return file.resolveSibling(file.getFileName() + end);
     }
 
     private Path numbered(int number) {
-        return file.resolveSibling(file.getFileName() + "." + number + (gzip ? ".gz" : ""));
+        return beside("." + number + (gzip ? ".gz" : ""));
     }
 
     /** Closes the file. A later write opens it again. */

@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
 import reactor.netty.http.client.HttpClient;
@@ -29,9 +31,11 @@ import reactor.netty.resources.LoopResources;
 @AnyThread
 final class HttpClientThread {
 
+    private static final Logger LOG = LoggerFactory.getLogger(HttpClientThread.class);
     private static final int MOST_ANSWER_BYTES = 65_536;
     private static final int SHOWN_CHARACTERS = 200;
     private static final Duration LONGEST_BODY = Duration.ofSeconds(1);
+    private static final Duration END = Duration.ofSeconds(2);
     private static final Duration IDLE = Duration.ofSeconds(30);
     private static final int TOO_MANY_REQUESTS = 429;
 
@@ -184,7 +188,7 @@ final class HttpClientThread {
         return ": " + (text.length() > SHOWN_CHARACTERS ? text.substring(0, SHOWN_CHARACTERS) + "…" : text);
     }
 
-    /** Closes connections and thread. Blocks for a few seconds at most. */
+    /** Ends connections and thread, without waiting for that. */
     void close() {
         Open present;
         synchronized (this) {
@@ -193,8 +197,12 @@ final class HttpClientThread {
             open = null;
         }
         if (present != null) {
-            present.connections().disposeLater().block(Duration.ofSeconds(3));
-            present.loop().disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block(Duration.ofSeconds(3));
+            present.connections()
+                    .disposeLater()
+                    .timeout(END)
+                    .onErrorComplete()
+                    .then(present.loop().disposeLater(Duration.ZERO, END))
+                    .subscribe(ended -> {}, error -> LOG.debug("the thread of requests has not ended", error));
         }
     }
 }

@@ -6,13 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RotatingFileTest {
 
@@ -73,6 +78,61 @@ class RotatingFileTest {
         assertThat(List.of(unzipped(1), unzipped(2), unzipped(3))).containsExactly("line-4\n", "line-3\n", "line-2\n");
         assertThat(path).hasContent("line-5\n");
         assertThat(obstacle).doesNotExist();
+    }
+
+    /** As when another program has the full file open, where that prevents its deletion. */
+    @Test
+    void rotationWhoseLastDeletionFailsAgainAndAgainLosesNoFormerFile() throws IOException {
+        Path path = folder.resolve("a");
+        Path full = folder.resolve("a.full");
+        try (RotatingFile file = new RotatingFile(path, 5, 3, true, true)) {
+            for (int i = 1; i <= 4; i++) {
+                file.append(("line-" + i + "\n").getBytes(UTF_8));
+            }
+            Files.move(folder.resolve("a.1.gz"), folder.resolve("a.full.gz")); // the rotation before, without its end
+            Files.writeString(Files.createDirectory(full).resolve("x"), "");
+            for (int i = 0; i < 5; i++) {
+                assertThatThrownBy(() -> file.append("line-5\n".getBytes(UTF_8)))
+                        .isInstanceOf(IOException.class);
+            }
+            assertThat(List.of(unzipped(2), unzipped(3))).containsExactly("line-2\n", "line-1\n");
+            Files.delete(full.resolve("x"));
+            Files.delete(full);
+
+            file.append("line-5\n".getBytes(UTF_8));
+        }
+
+        assertThat(path).hasContent("line-5\n");
+        assertThat(folder.resolve("a.full.gz")).doesNotExist();
+        assertThat(List.of(unzipped(1), unzipped(2), unzipped(3))).containsExactly("line-4\n", "line-3\n", "line-2\n");
+    }
+
+    /** As after a crash at each step of a rotation. */
+    @ParameterizedTest
+    @CsvSource({"a.full", "a.full.gz", "a.full a.full.gz", "a.full a.gz.tmp"})
+    void compressionThatWasInterruptedIsContinued(String left) throws IOException {
+        Files.writeString(folder.resolve("a"), "new\n");
+        for (String name : left.split(" ")) {
+            write(folder.resolve(name), name.equals("a.gz.tmp") ? "part" : "full\n");
+        }
+        try (RotatingFile file = new RotatingFile(folder.resolve("a"), 1 << 20, 3, true, true)) {
+            file.append("next\n".getBytes(UTF_8));
+        }
+
+        assertThat(folder.resolve("a")).hasContent("new\nnext\n");
+        assertThat(unzipped(1)).isEqualTo("full\n");
+        try (Stream<Path> names = Files.list(folder)) {
+            assertThat(names)
+                    .extracting(name -> name.getFileName().toString())
+                    .containsExactlyInAnyOrder("a", "a.1.gz");
+        }
+    }
+
+    private static void write(Path path, String text) throws IOException {
+        OutputStream file = Files.newOutputStream(path);
+        try (OutputStream out = path.toString().endsWith(".gz") ? new GZIPOutputStream(file) : file) {
+            out.write(text.getBytes(UTF_8));
+        }
     }
 
     /** As after a crash between two renamings. */
