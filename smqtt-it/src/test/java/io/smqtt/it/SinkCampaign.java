@@ -52,6 +52,11 @@ final class SinkCampaign implements AutoCloseable {
 
         /** Starts it again. */
         void start() throws IOException;
+
+        /** Whether the sink must fail between both. */
+        default boolean isMissed() {
+            return false;
+        }
     }
 
     /** Starts the broker, by a command that starts it again after each kill. */
@@ -64,9 +69,10 @@ final class SinkCampaign implements AutoCloseable {
         this.start = start;
         this.server = server;
         this.broker = start.get();
+        this.where.set(broker.address("tcp"));
         this.publishers = IntStream.range(0, TOPICS)
                 .mapToObj(i -> new JournalPublisher(
-                        "in/" + i,
+                        topics().get(i),
                         1,
                         where,
                         Duration.ofNanos(Duration.ofSeconds(1).toNanos() * TOPICS / RATE)))
@@ -152,7 +158,6 @@ final class SinkCampaign implements AutoCloseable {
 
     /** Publishes and kills; returns when all messages are acknowledged. */
     void run() throws Exception {
-        where.set(broker.address("tcp"));
         publishers.forEach(Thread::start);
         Duration pause = Duration.ofSeconds(SECONDS).dividedBy(2L * (SERVER_KILLS + BROKER_KILLS) + 1);
         for (int i = 0; i < Math.max(SERVER_KILLS, BROKER_KILLS); i++) {
@@ -160,6 +165,9 @@ final class SinkCampaign implements AutoCloseable {
                 pass(pause);
                 server.kill();
                 pass(pause);
+                if (server.isMissed()) {
+                    broker.awaitLine("the sink fails");
+                }
                 server.start();
             }
             if (i < BROKER_KILLS) {
@@ -185,6 +193,16 @@ final class SinkCampaign implements AutoCloseable {
         await().pollDelay(time).atMost(time.plus(PATIENCE)).until(() -> true);
     }
 
+    /** Where the broker is, for further clients. */
+    Whereabouts where() {
+        return where;
+    }
+
+    /** The topics that are published to. */
+    static List<String> topics() {
+        return IntStream.range(0, TOPICS).mapToObj(i -> "in/" + i).toList();
+    }
+
     /** The number of different messages that were published. */
     int published() {
         return publishers.stream().mapToInt(JournalPublisher::count).sum();
@@ -197,6 +215,15 @@ final class SinkCampaign implements AutoCloseable {
      * @param numbers what has arrived in each topic
      */
     void assertArrived(String name, Map<String, List<Integer>> numbers) {
+        assertArrived(name, numbers, 0);
+    }
+
+    /**
+     * The same where more may be repeated.
+     *
+     * @param more beside what is repeated after kills
+     */
+    void assertArrived(String name, Map<String, List<Integer>> numbers, int more) {
         int rows = 0;
         for (JournalPublisher publisher : publishers) {
             List<Integer> arrived = numbers.get(publisher.topic());
@@ -214,7 +241,8 @@ final class SinkCampaign implements AutoCloseable {
         assertThat(repeated)
                 .isBetween(
                         0,
-                        (SERVER_KILLS + BROKER_KILLS) * INFLIGHT
+                        more
+                                + (SERVER_KILLS + BROKER_KILLS) * INFLIGHT
                                 + BROKER_KILLS * TOPICS * JournalClient.WINDOW); // which publishers send again
     }
 
