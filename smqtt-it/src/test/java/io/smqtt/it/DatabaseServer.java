@@ -31,9 +31,9 @@ final class DatabaseServer implements AutoCloseable {
     private final List<String> asUser = new ArrayList<>();
     private CapturedProcess server;
 
-    private DatabaseServer(boolean postgresql) throws IOException {
+    private DatabaseServer(boolean postgresql, Path folder) throws IOException {
         this.postgresql = postgresql;
-        folder = Files.createTempDirectory("smqtt-db");
+        this.folder = folder;
         if (postgresql && "root".equals(System.getProperty("user.name"))) { // which PostgreSQL refuses
             run(ForeignProgram.path("chown"), "postgres", folder.toString());
             asUser.addAll(List.of(ForeignProgram.path("runuser"), "-u", "postgres", "--"));
@@ -42,7 +42,12 @@ final class DatabaseServer implements AutoCloseable {
 
     /** Starts PostgreSQL with a user {@code mqtt} that has a database of the same name. */
     static DatabaseServer postgresql() throws IOException {
-        DatabaseServer database = new DatabaseServer(true);
+        return postgresql(Files.createTempDirectory("smqtt-db"));
+    }
+
+    /** The same in a folder, which is emptied at the end. */
+    static DatabaseServer postgresql(Path folder) throws IOException {
+        DatabaseServer database = new DatabaseServer(true, folder);
         Path password = Files.writeString(database.folder.resolve("password"), PASSWORD);
         database.run(ForeignProgram.path("chmod"), "a+r", password.toString());
         database.runAsUser(
@@ -65,7 +70,12 @@ final class DatabaseServer implements AutoCloseable {
 
     /** Starts MariaDB with a user {@code mqtt} and a database of the same name. */
     static DatabaseServer mariadb() throws IOException {
-        DatabaseServer database = new DatabaseServer(false);
+        return mariadb(Files.createTempDirectory("smqtt-db"));
+    }
+
+    /** The same in a folder, which is emptied at the end. */
+    static DatabaseServer mariadb(Path folder) throws IOException {
+        DatabaseServer database = new DatabaseServer(false, folder);
         database.run(
                 ForeignProgram.path("mariadb-install-db"),
                 "--no-defaults",
@@ -95,6 +105,8 @@ final class DatabaseServer implements AutoCloseable {
                     "listen_addresses=127.0.0.1",
                     "-c",
                     "unix_socket_directories=",
+                    "-c",
+                    "max_wal_size=64MB", // of small disks
                     "-c",
                     "fsync=off"));
         } else {
@@ -128,6 +140,16 @@ final class DatabaseServer implements AutoCloseable {
         server.close();
         await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ProcessHandle::isAlive));
         Files.deleteIfExists(Path.of(data(), "postmaster.pid")); // whose number another process may have by then
+    }
+
+    /** Starts the server again if it has ended by itself, and waits until it answers. */
+    void startIfEnded() throws IOException {
+        if (server.process().isAlive()) {
+            await().atMost(PATIENCE).until(this::answers);
+        } else {
+            kill();
+            start();
+        }
     }
 
     int port() {
@@ -222,8 +244,13 @@ final class DatabaseServer implements AutoCloseable {
         }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
+                if (!file.equals(folder)) {
+                    Files.deleteIfExists(file);
+                }
             }
+        }
+        if (Files.getFileStore(folder).equals(Files.getFileStore(folder.resolve("..")))) {
+            Files.delete(folder); // no disk is mounted there
         }
     }
 }

@@ -27,19 +27,7 @@ class InfluxdbSinkProof {
     @Test
     void nothingIsLostWhileTheServerIsKilled() throws Exception {
         try (InfluxdbServer influxdb = InfluxdbServer.start(Files.createDirectory(directory.resolve("influxdb")))) {
-            Path configuration = SinkCampaign.configuration(
-                    directory, "SELECT topic, payload AS n FROM \"" + SinkCampaign.FILTER + '"', """
-                    type: influxdb
-                    url: http://127.0.0.1:%d
-                    version: v1
-                    database: plant
-                    measurement: rows
-                    tags.topic: ${topic}
-                    fields.n: ${n}
-                    timestamp: ${n}
-                    """.formatted(
-                                    influxdb.port()));
-            SinkCampaign.Server server = new SinkCampaign.Server() {
+            run("influxdb", directory, influxdb, new SinkCampaign.Server() {
                 @Override
                 public void kill() {
                     influxdb.kill();
@@ -49,18 +37,33 @@ class InfluxdbSinkProof {
                 public void start() {
                     influxdb.startAgain();
                 }
-            };
-            try (SinkCampaign campaign = new SinkCampaign(
-                    () -> BrokerProcess.start(Extensions.command("smqtt-sink-redis", directory, configuration)),
-                    server)) {
-                campaign.publishPoison("wrong");
-                campaign.run();
-                await().atMost(PATIENCE)
-                        .pollInterval(Duration.ofMillis(500))
-                        .until(() -> count(influxdb) == campaign.published());
-                campaign.assertArrived("influxdb, which shows neither order nor repetitions", numbers(influxdb));
-                SinkCampaign.awaitDeadLetter(directory, "the timestamp is no whole number");
-            }
+            });
+        }
+    }
+
+    /** Writes points to a server that is killed, or to which something else happens. */
+    static void run(String name, Path directory, InfluxdbServer influxdb, SinkCampaign.Server server) throws Exception {
+        Path configuration = SinkCampaign.configuration(
+                directory, "SELECT topic, payload AS n FROM \"" + SinkCampaign.FILTER + '"', """
+                    type: influxdb
+                    url: http://127.0.0.1:%d
+                    version: v1
+                    database: plant
+                    measurement: rows
+                    tags.topic: ${topic}
+                    fields.n: ${n}
+                    timestamp: ${n}
+                    """.formatted(
+                                influxdb.port()));
+        try (SinkCampaign campaign = new SinkCampaign(
+                () -> BrokerProcess.start(Extensions.command("smqtt-sink-redis", directory, configuration)), server)) {
+            campaign.publishPoison("wrong");
+            campaign.run();
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(500))
+                    .until(() -> count(influxdb) == campaign.published());
+            campaign.assertArrived(name + ", which shows neither order nor repetitions", numbers(influxdb));
+            SinkCampaign.awaitDeadLetter(directory, "the timestamp is no whole number");
         }
     }
 

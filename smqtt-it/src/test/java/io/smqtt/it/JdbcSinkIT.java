@@ -34,8 +34,7 @@ class JdbcSinkIT {
     @Test
     void nothingIsLostWhilePostgresqlIsKilled() throws Exception {
         try (DatabaseServer database = DatabaseServer.postgresql()) {
-            database.sql("CREATE TABLE readings (id bigserial PRIMARY KEY, topic text NOT NULL, n int NOT NULL)");
-            run("postgresql", database, Path.of(System.getProperty("smqtt.home", ".."), MODULE, "target/ext"));
+            run("postgresql", "postgresql", directory, database, killed(database));
         }
     }
 
@@ -43,16 +42,12 @@ class JdbcSinkIT {
     @Tag("long")
     void nothingIsLostWhileMariadbIsKilled() throws Exception {
         try (DatabaseServer database = DatabaseServer.mariadb()) {
-            database.sql(
-                    "CREATE TABLE readings (id bigint AUTO_INCREMENT PRIMARY KEY, topic varchar(100) NOT NULL, n int NOT NULL)");
-            run("mariadb", database, withDriver());
+            run("mariadb", "mariadb", directory, database, killed(database));
         }
     }
 
-    private void run(String kind, DatabaseServer database, Path extensions) throws Exception {
-        String url = "jdbc:" + kind + "://127.0.0.1:" + database.port() + "/mqtt";
-        Path configuration = configuration(url);
-        SinkCampaign.Server server = new SinkCampaign.Server() {
+    private static SinkCampaign.Server killed(DatabaseServer database) {
+        return new SinkCampaign.Server() {
             @Override
             public void kill() throws IOException {
                 database.kill();
@@ -63,18 +58,31 @@ class JdbcSinkIT {
                 database.start();
             }
         };
-        try (SinkCampaign campaign = new SinkCampaign(() -> start(configuration, extensions), server)) {
+    }
+
+    /** Writes into a table of a database that is killed, or to which something else happens. */
+    static void run(String name, String kind, Path directory, DatabaseServer database, SinkCampaign.Server server)
+            throws Exception {
+        boolean isPostgresql = kind.equals("postgresql");
+        database.sql("CREATE TABLE readings (id " + (isPostgresql ? "bigserial" : "bigint AUTO_INCREMENT")
+                + " PRIMARY KEY, topic varchar(100) NOT NULL, n int NOT NULL)");
+        Path extensions = isPostgresql
+                ? Path.of(System.getProperty("smqtt.home", ".."), MODULE, "target/ext")
+                : withDriver(directory);
+        String url = "jdbc:" + kind + "://127.0.0.1:" + database.port() + "/mqtt";
+        Path configuration = configuration(directory, url);
+        try (SinkCampaign campaign = new SinkCampaign(() -> start(directory, configuration, extensions), server)) {
             campaign.run();
             campaign.publishPoison("no number");
             await().atMost(PATIENCE)
                     .pollInterval(POLL)
                     .until(() -> SinkCampaign.distinct(numbers(url)) == campaign.published());
-            campaign.assertArrived(kind, numbers(url));
+            campaign.assertArrived(name, numbers(url));
             SinkCampaign.awaitDeadLetter(directory, "\"reason\":\"SQL state 22");
         }
     }
 
-    private BrokerProcess start(Path configuration, Path extensions) {
+    private static BrokerProcess start(Path directory, Path configuration, Path extensions) {
         ProcessBuilder command = Extensions.command(MODULE, directory, configuration);
         command.environment()
                 .put(
@@ -84,7 +92,7 @@ class JdbcSinkIT {
     }
 
     /** The extension with the driver of MariaDB, which operators add. */
-    private Path withDriver() throws IOException, URISyntaxException {
+    private static Path withDriver(Path directory) throws IOException, URISyntaxException {
         Path own = Files.createDirectories(directory.resolve("ext/sink-jdbc"));
         Path delivered = Path.of(System.getProperty("smqtt.home", "..")).resolve(MODULE + "/target/ext/sink-jdbc");
         try (Stream<Path> jars = Files.list(delivered)) {
@@ -114,7 +122,7 @@ class JdbcSinkIT {
         return numbers;
     }
 
-    private Path configuration(String url) throws IOException {
+    private static Path configuration(Path directory, String url) throws IOException {
         Path password = Files.writeString(directory.resolve("password"), DatabaseServer.PASSWORD + "\n");
         return SinkCampaign.configuration(
                 directory, "SELECT topic, payload AS n FROM \"" + SinkCampaign.FILTER + '"', """

@@ -87,6 +87,13 @@ final class KafkaServer implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
+    /** Starts it again if it has ended by itself, and waits until it answers. */
+    void startIfEnded() throws IOException {
+        if (!process.process().isAlive()) {
+            startAgain();
+        }
+    }
+
     /** Starts it on the same port, and waits until it answers. */
     void startAgain() throws IOException {
         process = run("kafka.Kafka", configuration.toString());

@@ -28,9 +28,7 @@ class KafkaSinkIT {
     @Test
     void nothingIsLostWhileTheClusterIsKilled() throws Exception {
         try (KafkaServer kafka = KafkaServer.lasting(Files.createDirectory(directory.resolve("kafka")))) {
-            kafka.createTopic("rows", PARTITIONS, Map.of());
-            Path configuration = configuration(kafka.address());
-            SinkCampaign.Server server = new SinkCampaign.Server() {
+            run("kafka", directory, kafka, new SinkCampaign.Server() {
                 @Override
                 public void kill() {
                     kafka.kill();
@@ -40,18 +38,23 @@ class KafkaSinkIT {
                 public void start() throws IOException {
                     kafka.startAgain();
                 }
-            };
-            try (SinkCampaign campaign = new SinkCampaign(
-                    () -> BrokerProcess.start(Extensions.command("smqtt-sink-kafka", directory, configuration)),
-                    server)) {
-                campaign.publishPoison("x".repeat(20_000));
-                campaign.run();
-                await().atMost(PATIENCE)
-                        .pollInterval(Duration.ofSeconds(1))
-                        .until(() -> SinkCampaign.distinct(numbers(kafka)) == campaign.published());
-                campaign.assertArrived("kafka", numbers(kafka));
-                SinkCampaign.awaitDeadLetter(directory, "larger than 16384");
-            }
+            });
+        }
+    }
+
+    /** Writes into a topic of a cluster that is killed, or to which something else happens. */
+    static void run(String name, Path directory, KafkaServer kafka, SinkCampaign.Server server) throws Exception {
+        kafka.createTopic("rows", PARTITIONS, Map.of());
+        Path configuration = configuration(directory, kafka.address());
+        try (SinkCampaign campaign = new SinkCampaign(
+                () -> BrokerProcess.start(Extensions.command("smqtt-sink-kafka", directory, configuration)), server)) {
+            campaign.publishPoison("x".repeat(20_000));
+            campaign.run();
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofSeconds(1))
+                    .until(() -> SinkCampaign.distinct(numbers(kafka)) == campaign.published());
+            campaign.assertArrived(name, numbers(kafka));
+            SinkCampaign.awaitDeadLetter(directory, "larger than 16384");
         }
     }
 
@@ -63,7 +66,7 @@ class KafkaSinkIT {
         return numbers;
     }
 
-    private Path configuration(String address) throws IOException {
+    private static Path configuration(Path directory, String address) throws IOException {
         return SinkCampaign.configuration(
                 directory, "SELECT topic, payload FROM \"" + SinkCampaign.FILTER + '"', """
                 type: kafka

@@ -53,6 +53,18 @@ final class RedisServer implements AutoCloseable {
                 directory, LoopbackPorts.one(), List.of("--appendonly", "yes", "--appendfsync", "always"));
     }
 
+    /** Starts a server that appends commands to a file, which it writes to the disk once a second. */
+    static RedisServer appending(Path directory) {
+        return new RedisServer(
+                directory, LoopbackPorts.one(), List.of("--appendonly", "yes", "--appendfsync", "everysec"));
+    }
+
+    /** Starts a server that saves all keys after each second with a change, and takes no changes while that fails. */
+    static RedisServer saving(Path directory) {
+        return new RedisServer(
+                directory, LoopbackPorts.one(), List.of("--save", "1 1", "--stop-writes-on-bgsave-error", "yes"));
+    }
+
     /** Starts a cluster of one node. */
     static RedisServer cluster(Path directory) {
         RedisServer node = new RedisServer(
@@ -111,6 +123,13 @@ final class RedisServer implements AutoCloseable {
     /** Kills the server, whose data is lost unless it is stored. */
     void kill() {
         process.close();
+    }
+
+    /** Starts it again if it has ended by itself. */
+    void startIfEnded() {
+        if (!process.process().isAlive()) {
+            startAgain();
+        }
     }
 
     /** Starts it again on the same ports. */

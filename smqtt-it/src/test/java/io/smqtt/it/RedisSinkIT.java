@@ -28,8 +28,7 @@ class RedisSinkIT {
     @Test
     void nothingIsLostWhileTheServerIsKilled() throws Exception {
         try (RedisServer redis = RedisServer.stored(Files.createDirectory(directory.resolve("redis")))) {
-            Path configuration = configuration(redis.port());
-            SinkCampaign.Server server = new SinkCampaign.Server() {
+            run("redis", directory, redis, new SinkCampaign.Server() {
                 @Override
                 public void kill() {
                     redis.kill();
@@ -39,18 +38,23 @@ class RedisSinkIT {
                 public void start() {
                     redis.startAgain();
                 }
-            };
-            redis.loadAll("SET wrong type\n");
-            try (SinkCampaign campaign = new SinkCampaign(
-                            () -> BrokerProcess.start(Extensions.command("smqtt-sink-redis", directory, configuration)),
-                            server);
-                    RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port())) {
-                campaign.run();
-                campaign.publishPoison("wrong");
-                await().atMost(PATIENCE).until(() -> SinkCampaign.distinct(numbers(client)) == campaign.published());
-                campaign.assertArrived("redis", numbers(client));
-                SinkCampaign.awaitDeadLetter(directory, "\"reason\":\"WRONGTYPE ");
-            }
+            });
+        }
+    }
+
+    /** Writes into a stream of a server that is killed, or to which something else happens. */
+    static void run(String name, Path directory, RedisServer redis, SinkCampaign.Server server) throws Exception {
+        Path configuration = configuration(directory, redis.port());
+        redis.loadAll("SET wrong type\n");
+        try (SinkCampaign campaign = new SinkCampaign(
+                        () -> BrokerProcess.start(Extensions.command("smqtt-sink-redis", directory, configuration)),
+                        server);
+                RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port())) {
+            campaign.run();
+            campaign.publishPoison("wrong");
+            await().atMost(PATIENCE).until(() -> SinkCampaign.distinct(numbers(client)) == campaign.published());
+            campaign.assertArrived(name, numbers(client));
+            SinkCampaign.awaitDeadLetter(directory, "\"reason\":\"WRONGTYPE ");
         }
     }
 
@@ -65,7 +69,7 @@ class RedisSinkIT {
         return numbers;
     }
 
-    private Path configuration(int port) throws IOException {
+    private static Path configuration(Path directory, int port) throws IOException {
         return SinkCampaign.configuration(
                 directory,
                 "SELECT topic, payload AS n, CASE WHEN payload = 'wrong' THEN 'wrong' ELSE 'rows' END AS key FROM \""
