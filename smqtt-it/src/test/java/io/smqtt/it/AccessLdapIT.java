@@ -83,6 +83,7 @@ class AccessLdapIT {
 
     private static final String EMQX = """
             listeners.tcp.default { bind = "127.0.0.1:0" }
+            listeners.ws.default.enable = false
             authentication = [{
               mechanism = password_based, backend = ldap, OPTIONS
               method { METHOD }

@@ -84,6 +84,7 @@ class AccessMariadbIT {
                 .formatted(database.port(), DatabaseServer.PASSWORD);
         Files.writeString(home.resolve("emqx.conf"), """
                 listeners.tcp.default { bind = "127.0.0.1:0" }
+                listeners.ws.default.enable = false
                 authentication = [{
                   mechanism = password_based, backend = mysql, OPTIONS
                   password_hash_algorithm { name = sha256, salt_position = prefix }

@@ -220,6 +220,7 @@ class AccessRedisIT {
         String options = "server = \"127.0.0.1:%d\", username = smqtt, password = searcher".formatted(server.port());
         Files.writeString(home.resolve("emqx.conf"), """
                 listeners.tcp.default { bind = "127.0.0.1:0" }
+                listeners.ws.default.enable = false
                 authentication = [{
                   mechanism = password_based, backend = redis, OPTIONS
                   cmd = "HMGET mqtt_user:${username} password_hash salt is_superuser"

@@ -176,6 +176,7 @@ class AccessSqlIT {
         Path home = Files.createDirectory(directory.resolve("emqx"));
         Files.writeString(home.resolve("emqx.conf"), """
                 listeners.tcp.default { bind = "127.0.0.1:0" }
+                listeners.ws.default.enable = false
                 authentication = [{
                   mechanism = password_based, backend = postgresql, OPTIONS
                   password_hash_algorithm { name = sha256, salt_position = prefix }
