@@ -160,6 +160,7 @@ public final class Fields {
         all.put("connected", replica.connected());
         all.put("leader", replica.leader());
         all.put("serves", replica.serves());
+        all.put("server", replica.server());
         all.put("voter", replica.voter());
         all.put("term", replica.term());
         all.put("last-entry", replica.lastEntry());

@@ -149,6 +149,7 @@ final class NodeCommands {
         private static final List<Column> REPLICAS = List.of(
                 Column.of("STORE OF", "home"),
                 new Column("LEADER", Cluster::leader),
+                new Column("SERVED BY", row -> row.path("server").asText("-")),
                 Column.of("term"),
                 new Column("REPLICAS ON", row -> joined(row.path("members"))),
                 new Column("CONNECTED", row -> joined(row.path("connected"))),

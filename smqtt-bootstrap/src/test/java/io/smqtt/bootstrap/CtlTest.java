@@ -483,18 +483,18 @@ class CtlTest {
         answers.put("/cluster", """
                 {"name":"smqtt","self":"a","nodes":["a","b"],"status":{"state":"joined","ready":true,"self":{"node-id":"a"},"peers":[]},
                 "replicas":[
-                {"home":"a","members":["a","b","c"],"connected":["a","b"],"leader":"a","term":3,"committed-entry":120,"behind":{"b":{"entries":4,"bytes":1800},"c":{"entries":0,"bytes":0}},"failure":null},
-                {"home":"c","members":["a","b","c"],"connected":["a","b"],"leader":null,"term":2,"committed-entry":7,"behind":{},"failure":null},
+                {"home":"a","members":["a","b","c"],"connected":["a","b"],"leader":"a","server":"a","term":3,"committed-entry":120,"behind":{"b":{"entries":4,"bytes":1800},"c":{"entries":0,"bytes":0}},"failure":null},
+                {"home":"c","members":["a","b","c"],"connected":["a","b"],"leader":null,"server":"b","term":2,"committed-entry":7,"behind":{},"failure":null},
                 {"home":"b","members":["a","b","c"],"connected":["a","b"],"leader":"b","term":2,"committed-entry":9,"behind":{},"failure":"disk full"}]}""");
 
         ctl("cluster");
         assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
                 .endsWith(
                         "",
-                        "STORE OF LEADER TERM REPLICAS ON CONNECTED ENTRY BEHIND",
-                        "a a 3 a b c a b 120 b 4 (1800 bytes), c 0",
-                        "c none 2 a b c a b 7 -",
-                        "b failed: disk full 2 a b c a b 9 -");
+                        "STORE OF LEADER SERVED BY TERM REPLICAS ON CONNECTED ENTRY BEHIND",
+                        "a a a 3 a b c a b 120 b 4 (1800 bytes), c 0",
+                        "c none b 2 a b c a b 7 -",
+                        "b failed: disk full - 2 a b c a b 9 -");
     }
 
     @Test

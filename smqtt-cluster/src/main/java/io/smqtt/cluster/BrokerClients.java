@@ -13,6 +13,7 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -96,6 +97,17 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
+    public boolean isAdopted(String clientId) {
+        Session session = registry.find(clientId);
+        return session != null && session.home() != null;
+    }
+
+    @Override
+    public boolean isAwaited(Collection<String> nodes) {
+        return registry.adoptions().isAwaited(nodes);
+    }
+
+    @Override
     public SessionArrival arrive(SessionState state) {
         return registry.arrive(state);
     }
@@ -155,7 +167,7 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     /** Consumers of this process and local bridges are not counted: they belong to this node. */
     private List<String> ids(Predicate<Session> which) {
         return registry.all().stream()
-                .filter(which)
+                .filter(session -> which.test(session) && session.home() == null)
                 .map(Session::id)
                 .filter(id -> !InProcess.isReserved(id) && !InProcess.isLocalOnly(id))
                 .toList();

@@ -100,6 +100,12 @@ final class Claims {
         return claim != null && !claim.granted;
     }
 
+    /** Whether a claim that waits for its decision is for an existing session. */
+    boolean isResuming(long number) {
+        Open claim = byNumber.get(number);
+        return claim != null && !claim.granted && claim.purpose == Frame.Purpose.RESUME;
+    }
+
     /** Whether any claim of a client is in progress. */
     boolean concerns(String clientId) {
         return any(clientId, claim -> true);

@@ -37,6 +37,8 @@ final class ClientCodec {
     private static final int WILL_DONE = 44;
     private static final int INHERIT = 45;
     private static final int INHERITED = 46;
+    private static final int SERVES = 60;
+    private static final int SERVED = 61;
 
     private static final int NO_LOCAL = 0x04;
     private static final int RETAIN_AS_PUBLISHED = 0x08;
@@ -74,6 +76,10 @@ final class ClientCodec {
             return INHERIT;
         } else if (frame instanceof Frame.Inherited) {
             return INHERITED;
+        } else if (frame instanceof Frame.Serves) {
+            return SERVES;
+        } else if (frame instanceof Frame.Served) {
+            return SERVED;
         }
         return frame instanceof Frame.Sync ? SYNC : SYNCED;
     }
@@ -119,6 +125,10 @@ final class ClientCodec {
             will(target, inherit.will(), nowNanos);
         } else if (frame instanceof Frame.Inherited inherited) {
             target.text(inherited.clientId()).u8(inherited.taken() ? 1 : 0);
+        } else if (frame instanceof Frame.Serves serves) {
+            target.text(serves.home()).number(serves.reign()).u8(serves.step().ordinal());
+        } else if (frame instanceof Frame.Served served) {
+            target.text(served.home()).number(served.reign()).u8(served.step().ordinal());
         }
     }
 
@@ -152,6 +162,8 @@ final class ClientCodec {
             case WILL_ACK -> new Frame.WillAck(number(source), source.text(), source.i64(), source.u8() == 1);
             case WILL_DONE -> new Frame.WillDone(number(source), source.text(), source.i64());
             case INHERIT -> new Frame.Inherit(source.text(), optional(source), heldWill(source, nowNanos, names));
+            case SERVES -> new Frame.Serves(source.text(), number(source), one(Frame.ServeStep.values(), source));
+            case SERVED -> new Frame.Served(source.text(), number(source), one(Frame.ServeStep.values(), source));
             case INHERITED -> new Frame.Inherited(source.text(), source.u8() == 1);
             default -> null;
         };

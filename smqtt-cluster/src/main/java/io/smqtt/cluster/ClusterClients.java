@@ -6,7 +6,6 @@ import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -15,8 +14,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,11 +26,6 @@ import org.jspecify.annotations.Nullable;
 final class ClusterClients {
 
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
-    private static final int OWNED_PER_FRAME = 500;
-
-    /** The number of sessions that are examined before the loop runs other tasks. */
-    private static final int LOOKED_AT_AT_ONCE = 2_000;
-
     private static final int SLICES = 32;
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -55,6 +49,7 @@ final class ClusterClients {
     private final Coordinator coordinator;
     private final RouteSync sync;
     private final Wills wills;
+    private final HomeServers servers;
     private final LongSupplier routes;
     private final Map<String, SessionSender> sending = new HashMap<>();
 
@@ -92,6 +87,7 @@ final class ClusterClients {
      *
      * @param flushRoutes numbers all changes of this node's routes
      * @param routes the number of the last change
+     * @param outboxes the queue of messages for a node; null if it is not known
      * @param retry timeout before a request is repeated
      * @param willRefused called for each will that no other node keeps
      */
@@ -101,6 +97,7 @@ final class ClusterClients {
             LocalPart routed,
             Runnable flushRoutes,
             LongSupplier routes,
+            Function<String, @Nullable PeerOutbox> outboxes,
             Duration retry,
             Runnable willRefused) {
         this.wire = wire;
@@ -120,6 +117,14 @@ final class ClusterClients {
         this.coordinator = new Coordinator(wire, retry);
         this.sync = new RouteSync(wire, retry);
         this.wills = new Wills(wire, local, retry, willRefused);
+        this.servers = new HomeServers(
+                wire,
+                routed,
+                outboxes,
+                done -> whenKnown(HomeServers.longestAnnouncement(), done),
+                this::fence,
+                wills,
+                retry);
         this.announcedAtNanos = wire.nanoTime();
     }
 
@@ -152,6 +157,11 @@ final class ClusterClients {
     /** The claims of filters. */
     FilterClaims filters() {
         return filters;
+    }
+
+    /** The nodes that serve the sessions of failed ones. */
+    HomeServers servers() {
+        return servers;
     }
 
     /** The replicated wills. */
@@ -190,6 +200,10 @@ final class ClusterClients {
             if (drain != null) {
                 drain.answered(from.nodeId(), answer);
             }
+        } else if (frame instanceof Frame.Serves serves) {
+            servers.accept(from, serves);
+        } else if (frame instanceof Frame.Served served) {
+            servers.accept(from, served);
         } else if (frame instanceof Frame.Synced synced
                 && synced.ofEpoch() == wire.self().epoch()) {
             sync.answered(from.nodeId(), synced);
@@ -219,6 +233,10 @@ final class ClusterClients {
             answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
         } else if (claims.isOpening(clientId) || isComing(clientId)) {
             return; // requested again when the session is open
+        } else if (release.purpose() == Frame.Purpose.RESUME
+                && (mine == LocalClients.NONE || local.isAdopted(clientId))
+                && isAwaited()) {
+            answer(from.nodeId(), claim, Frame.Outcome.BUSY, 0); // the session may be found in a moment
         } else if (mine == LocalClients.NONE) {
             answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
         } else if (release.purpose() == Frame.Purpose.INHERIT && drain == null) {
@@ -229,6 +247,12 @@ final class ClusterClients {
             sender.askers().add(from.nodeId());
             local.depart(clientId, release.purpose() == Frame.Purpose.DISCARD, release.userName(), sender);
         }
+    }
+
+    private boolean isAwaited() {
+        List<String> nodes = new ArrayList<>(wire.others());
+        nodes.add(wire.self().nodeId());
+        return local.isAwaited(nodes);
     }
 
     /** Creates a sender; the last argument is the answer if the session stays: whether it is requested again, or offered to another node. */
@@ -345,7 +369,9 @@ final class ClusterClients {
             lose(receiver, () -> granted(from, decision));
             return;
         }
-        claims.granted(from.nodeId(), decision);
+        if (!claims.isResuming(decision.number()) || !isAwaited()) { // otherwise it is said again
+            claims.granted(from.nodeId(), decision);
+        }
     }
 
     private void part(NodeIdentity from, Frame.SessionPart part) {
@@ -470,7 +496,8 @@ final class ClusterClients {
     void up(String nodeId) {
         wills.up(nodeId);
         claims.viewChanged();
-        new Tour(List.of(nodeId), clientId -> true).run();
+        servers.up(nodeId);
+        new OwnedTour(wire, local, List.of(nodeId), clientId -> true).run();
     }
 
     /** A run of a node has ended or is unreachable. */
@@ -487,6 +514,7 @@ final class ClusterClients {
         }
         heirs.values().removeIf(heir -> heir.node().nodeId().equals(nodeId));
         wills.down(nodeId);
+        servers.down(nodeId);
         sync.down(nodeId);
         coordinator.down(nodeId);
         claims.viewChanged();
@@ -502,6 +530,7 @@ final class ClusterClients {
         claims.tick(nowNanos);
         coordinator.tick(nowNanos);
         sync.tick(nowNanos);
+        servers.tick(nowNanos);
         wills.tick(nowNanos);
         List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
         forget(nowNanos);
@@ -511,7 +540,7 @@ final class ClusterClients {
             List<Long> clocks = newClocks;
             newIds = new ArrayList<>();
             newClocks = new ArrayList<>();
-            announce(List.copyOf(wire.others()), ids, clocks);
+            OwnedTour.announce(wire, List.copyOf(wire.others()), ids, clocks);
         }
         if (nowNanos - announcedAtNanos >= SLICE_NANOS) {
             announcedAtNanos = nowNanos;
@@ -544,48 +573,7 @@ final class ClusterClients {
     private void tellSlice() {
         int next = (slice + 1) % SLICES;
         slice = next;
-        new Tour(wire.others(), clientId -> Math.floorMod(clientId.hashCode(), SLICES) == next).run();
-    }
-
-    /** Announces sessions to nodes, one frame at a time, so that other frames do not wait long. */
-    private final class Tour implements Runnable {
-
-        private final List<String> nodes;
-        private final Predicate<String> which;
-        private final Iterator<String> all = local.clientIds();
-
-        Tour(Collection<String> nodes, Predicate<String> which) {
-            this.nodes = new ArrayList<>(nodes);
-            this.which = which;
-        }
-
-        @Override
-        public void run() {
-            nodes.retainAll(wire.others());
-            List<String> ids = new ArrayList<>();
-            List<Long> clocks = new ArrayList<>();
-            for (int i = 0; i < LOOKED_AT_AT_ONCE && ids.size() < OWNED_PER_FRAME && all.hasNext(); i++) {
-                String clientId = all.next();
-                long clock = which.test(clientId) ? local.clockOf(clientId) : LocalClients.NONE;
-                if (clock != LocalClients.NONE) {
-                    ids.add(clientId);
-                    clocks.add(clock);
-                }
-            }
-            announce(nodes, ids, clocks);
-            if (all.hasNext() && !nodes.isEmpty()) {
-                wire.later(1, this);
-            }
-        }
-    }
-
-    private void announce(List<String> nodes, List<String> ids, List<Long> clocks) {
-        for (int at = 0; at < ids.size() && !nodes.isEmpty(); at += OWNED_PER_FRAME) {
-            int end = Math.min(ids.size(), at + OWNED_PER_FRAME);
-            Frame.Owned frame =
-                    new Frame.Owned(List.copyOf(ids.subList(at, end)), List.copyOf(clocks.subList(at, end)));
-            nodes.forEach(node -> wire.send(node, frame));
-        }
+        new OwnedTour(wire, local, wire.others(), clientId -> Math.floorMod(clientId.hashCode(), SLICES) == next).run();
     }
 
     /** Whether no claim of a client is in progress. */

@@ -13,9 +13,6 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.connection.ConnectionRelay;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
-import io.smqtt.routing.Subscriber;
-import io.smqtt.routing.Subscription;
-import io.smqtt.routing.SubscriptionObserver;
 import io.smqtt.session.GroupWatch;
 import io.smqtt.session.NodeQueues;
 import io.smqtt.session.WillWatch;
@@ -26,7 +23,6 @@ import io.smqtt.spi.PeerQueries;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
-import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -208,7 +204,10 @@ public final class ClusterModule implements BrokerModule {
             sessions = clients;
             created.carry(questions);
             node = created;
-            core.router().index().observe(new LocalRoutes(created));
+            AdoptedRoutes adopted = new AdoptedRoutes(created::localChange);
+            created.clients().servers().serve(adopted::announce, core.sessions().adoptions()::settled);
+            core.sessions().adoptions().watch(new LocalAdoptions(created));
+            core.router().index().observe(new LocalRoutes(created, adopted));
             found.giveTo(created);
             core.router().retained().observe(new LocalRetained(created, found, Thread.currentThread()));
             found.given();
@@ -498,7 +497,7 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /** Whether a topic or filter is below $SYS: each node has its own $SYS topics. */
-    private static boolean isOfThisNode(String topic) {
+    static boolean isOfThisNode(String topic) {
         return topic.startsWith(SYSTEM_TOPICS) && !topic.startsWith(CLIENT_EVENTS);
     }
 
@@ -553,27 +552,6 @@ public final class ClusterModule implements BrokerModule {
                 found.giveTo(node, message);
             } else {
                 node.localRetained(message);
-            }
-        }
-    }
-
-    /** Reports the filters of this node's own subscribers to the cluster. */
-    private record LocalRoutes(ClusterNode node) implements SubscriptionObserver {
-
-        @Override
-        public void added(Subscription subscription) {
-            Subscriber subscriber = subscription.subscriber();
-            if (InboundMessage.isFor(subscriber)
-                    && !isOfThisNode(subscription.filter().value())) {
-                node.localChange(subscription.clientFilter(), 1, subscriber.isDurable());
-            }
-        }
-
-        @Override
-        public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
-            if (InboundMessage.isFor(subscriber) && !isOfThisNode(filter.value())) {
-                String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
-                node.localChange(text, -1, subscriber.isDurable());
             }
         }
     }

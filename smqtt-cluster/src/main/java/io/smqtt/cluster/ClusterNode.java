@@ -149,6 +149,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 local,
                 announcer::flush,
                 own::sequence,
+                membership::outboxOf,
                 settings.retransmit(),
                 () -> warnings.warn(
                         "too many wills: not all of them are kept by other nodes ({} at most, {} bytes)",
@@ -523,7 +524,6 @@ final class ClusterNode implements ClusterTransport.Handler {
                 parks.forgotten());
     }
 
-    /** Whether no message waits for a reachable node. */
     boolean hasNothingToSend() {
         return membership.hasNothingToSend() && retained.hasNothingToSay();
     }

@@ -119,9 +119,16 @@ sealed interface Frame {
      * @param firstSequence the number of the first message; the others follow
      * @param messages the messages, at least one
      * @param parked whether they have waited for the receiver, which takes them at the pace of its clients
+     * @param homes the nodes whose sessions are to get them, because they were parked for these; {@link Homes#ALL} for all sessions
      */
     record PublishBatch(
-            long toEpoch, int stream, long base, long firstSequence, List<ForwardedMessage> messages, boolean parked)
+            long toEpoch,
+            int stream,
+            long base,
+            long firstSequence,
+            List<ForwardedMessage> messages,
+            boolean parked,
+            String homes)
             implements Frame {}
 
     /**
@@ -134,9 +141,17 @@ sealed interface Frame {
      * @param count the number of messages
      * @param parts the messages
      * @param parked whether they have waited for the receiver
+     * @param homes the nodes whose sessions are to get them, see {@link PublishBatch}
      */
     record OutboundBatch(
-            long toEpoch, int stream, long base, long firstSequence, int count, List<Outbound> parts, boolean parked)
+            long toEpoch,
+            int stream,
+            long base,
+            long firstSequence,
+            int count,
+            List<Outbound> parts,
+            boolean parked,
+            String homes)
             implements Frame {}
 
     /**
@@ -447,6 +462,34 @@ sealed interface Frame {
      * @param taken whether the sender has taken the session over
      */
     record Inherited(String clientId, boolean taken) implements Client {}
+
+    /**
+     * The sender serves the sessions of another node, which has failed, or is about to give them back.
+     *
+     * @param home the other node
+     * @param reign the number of the reign of the sender over the store of that node; a lower one is out of date
+     * @param step what is to be done with messages for that node
+     */
+    record Serves(String home, long reign, ServeStep step) implements Client {}
+
+    /** What a node does with messages for a node whose sessions another one serves. */
+    enum ServeStep {
+        /** What is parked for the failed node is sent to the sender. Its routes follow. */
+        SEND_ON,
+        /** The routes of the sender are known: nothing is parked for the failed node any more. */
+        PARK_NOTHING,
+        /** The sender gives the sessions back: messages are parked for their node again. */
+        PARK_AGAIN
+    }
+
+    /**
+     * A step is done.
+     *
+     * @param home the node whose sessions the receiver serves
+     * @param reign the number of its reign
+     * @param step the step
+     */
+    record Served(String home, long reign, ServeStep step) implements Client {}
 
     /**
      * A refused message.

@@ -172,12 +172,12 @@ final class FrameCodec {
         } else if (frame instanceof Frame.PublishBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             messages(target, batch.messages(), nowNanos);
-            parked(target, batch.parked());
+            parked(target, batch.parked(), batch.homes());
         } else if (frame instanceof Frame.OutboundBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             target.number(batch.count());
             batch.parts().forEach(part -> part.writeTo(target, nowNanos));
-            parked(target, batch.parked());
+            parked(target, batch.parked(), batch.homes());
         } else if (frame instanceof Frame.PublishAck ack) {
             target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
             target.number(ack.refusals().size());
@@ -317,9 +317,12 @@ final class FrameCodec {
     }
 
     /** Nothing for messages that have not waited. */
-    private static void parked(ByteWriter target, boolean parked) {
+    private static void parked(ByteWriter target, boolean parked, String homes) {
         if (parked) {
             target.u8(1);
+        }
+        if (parked && !homes.equals(Homes.ALL)) {
+            target.text(homes);
         }
     }
 
@@ -393,7 +396,8 @@ final class FrameCodec {
                         sequence(source),
                         sequence(source),
                         messages(source, nowNanos, names),
-                        source.remaining() > 0 && source.u8() == 1);
+                        source.remaining() > 0 && source.u8() == 1,
+                        source.remaining() > 0 ? source.text() : Homes.ALL);
             case PUBLISH_ACK ->
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
             case RETAINED_UPDATE -> retainedUpdate(source, nowNanos, names);

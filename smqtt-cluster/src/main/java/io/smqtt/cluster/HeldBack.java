@@ -24,6 +24,11 @@ final class HeldBack {
         return messages.isEmpty();
     }
 
+    /** Whether one has this row or an earlier one. */
+    boolean hasUpTo(long row) {
+        return !messages.isEmpty() && messages.firstKey() <= row;
+    }
+
     int size() {
         return messages.size();
     }

@@ -8,6 +8,7 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
@@ -25,6 +26,7 @@ final class InboundMessage implements RouteTicket, RouteScope {
     private final ForwardedMessage forwarded;
     private final boolean paced;
     private final boolean parked;
+    private final Set<String> homes;
 
     @SuppressWarnings("UnusedVariable") // counted by HOLDS
     private volatile int holds = 1;
@@ -39,8 +41,16 @@ final class InboundMessage implements RouteTicket, RouteScope {
      * @param forwarded the message
      * @param parked whether it has waited for this node; an earlier run of this node may have had it
      * @param paced whether it is taken at the pace of the clients
+     * @param homes the nodes whose sessions are to get it; empty for all sessions
      */
-    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded, boolean parked, boolean paced) {
+    InboundMessage(
+            InboundBatch batch,
+            long sequence,
+            ForwardedMessage forwarded,
+            boolean parked,
+            boolean paced,
+            Set<String> homes) {
+        this.homes = homes;
         this.parked = parked;
         this.paced = paced && isAwaited(forwarded);
         this.batch = batch;
@@ -73,7 +83,7 @@ final class InboundMessage implements RouteTicket, RouteScope {
 
     @Override
     public boolean test(Subscriber subscriber) {
-        return isFor(subscriber);
+        return isFor(subscriber) && Homes.include(homes, subscriber);
     }
 
     /** Whether a subscriber of this node gets messages of other nodes. */

@@ -5,6 +5,7 @@ import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,16 @@ interface LocalClients {
      */
     @Nullable
     String exclusiveHolder(String filter);
+
+    /** Whether the session of a client is that of another node, which this one has adopted. */
+    default boolean isAdopted(String clientId) {
+        return false;
+    }
+
+    /** Whether sessions may be found in a moment that no node serves now; the nodes that are reached, this one included. */
+    default boolean isAwaited(Collection<String> nodes) {
+        return false;
+    }
 
     /** Installs a session from another node, and replaces an existing one. */
     SessionArrival arrive(SessionState state);

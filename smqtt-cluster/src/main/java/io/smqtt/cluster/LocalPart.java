@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The local broker, as the cluster node uses it. Must not block. */
 @OnClusterLoop
@@ -71,6 +72,17 @@ interface LocalPart {
      * @param topics the topics
      */
     void noteRetained(byte[] note, List<String> topics);
+
+    /**
+     * Routes a message that was parked here for a node whose sessions this node serves now, to subscribers of this node.
+     *
+     * @param message the message
+     * @param homes the nodes whose sessions are to get it, see {@link Homes}
+     * @param done receives on any thread whether it was accepted
+     */
+    default void sentOn(ApplicationMessage message, String homes, Consumer<Boolean> done) {
+        done.accept(true);
+    }
 
     /**
      * Waits for messages that are being routed.

@@ -127,6 +127,13 @@ final class Membership {
         return members.get(nodeId);
     }
 
+    /** The queue of messages for a node; null if it is not a member. */
+    @Nullable
+    PeerOutbox outboxOf(String nodeId) {
+        Member member = members.get(nodeId);
+        return member == null ? null : member.outbox();
+    }
+
     /** The processes that the transport is connected to, in the order of their connection. */
     Set<Peer> present() {
         return Collections.unmodifiableSet(present);

@@ -21,17 +21,29 @@ final class OutboundMessage extends Outbound {
     private long row;
     private boolean refused;
     private boolean again;
+    private String homes = Homes.ALL;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
     }
 
     /** A message that was read from a park. */
-    static OutboundMessage parked(ApplicationMessage message, long row) {
+    static OutboundMessage parked(ApplicationMessage message, String homes, long row) {
         OutboundMessage parked = new OutboundMessage(message);
+        parked.homes = homes;
         parked.toAll(true);
         parked.row = row;
         return parked;
+    }
+
+    /** The nodes whose sessions are to get it. */
+    String homes() {
+        return homes;
+    }
+
+    /** Sets the nodes whose sessions are to get it. */
+    void homes(String nodes) {
+        homes = nodes;
     }
 
     /** Its number in the {@link ParkedMessages} of the peer, or 0. */

@@ -92,17 +92,24 @@ final class ParkStore implements BrokerStore.CommitListener {
      * @param queue the number of the queue
      * @param row the number of the message, greater than all before
      * @param message the message
+     * @param homes the nodes whose sessions are to get it, see {@link Homes}
      * @param ticket what its publisher waits for; decides how safe the message must be
      * @param done called with true when it is stored, with false if it could not be
      */
-    void append(long queue, long row, ApplicationMessage message, RouteTicket ticket, Consumer<Boolean> done) {
+    void append(
+            long queue,
+            long row,
+            ApplicationMessage message,
+            String homes,
+            RouteTicket ticket,
+            Consumer<Boolean> done) {
         operation()
                 .putMessage(
                         queue,
                         new StoredMessage(
                                 row,
                                 message,
-                                ANY_FILTER,
+                                homes.equals(Homes.ALL) ? ANY_FILTER : homes,
                                 message.qos(),
                                 message.retain(),
                                 NO_IDENTIFIERS,
@@ -111,6 +118,11 @@ final class ParkStore implements BrokerStore.CommitListener {
             writer.requireSync();
         }
         whenStored(done);
+    }
+
+    /** The nodes whose sessions are to get a stored message. */
+    static String homesOf(StoredMessage stored) {
+        return stored.clientFilter().equals(ANY_FILTER) ? Homes.ALL : stored.clientFilter();
     }
 
     /** Reports the outcome of the last operation: true if it is stored, false if it could not be. */

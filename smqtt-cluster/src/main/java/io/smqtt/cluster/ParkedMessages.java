@@ -139,6 +139,11 @@ final class ParkedMessages {
         return unread > 0 || !held.isEmpty();
     }
 
+    /** Whether a message with this number or an earlier one was not taken yet. */
+    boolean hasUnreadUpTo(long row) {
+        return (unread > 0 && unreadFrom <= row) || held.hasUpTo(row);
+    }
+
     /** The number of the last message, read or not. */
     long lastRow() {
         return lastRow;
@@ -276,7 +281,7 @@ final class ParkedMessages {
         if (!headerStored) { // in the same commit: without it the message is not found again
             putHeader(to);
         }
-        to.append(ofQueue, message.row(), message.message(), message.ticket(), kept -> {
+        to.append(ofQueue, message.row(), message.message(), message.homes(), message.ticket(), kept -> {
             failing = !kept;
             if (!kept && ofQueue == queue) {
                 lost.run();
@@ -343,6 +348,7 @@ final class ParkedMessages {
     private long queue(ParkStore to) {
         if (queue == 0) {
             queue = to.newQueue();
+            awaySinceMillis = awaySinceMillis == 0 ? to.clockMillis() : awaySinceMillis;
             headerStored = false;
             routesLost = false;
             putHeader(to);
@@ -403,7 +409,7 @@ final class ParkedMessages {
                 expired++;
             } else {
                 taken++;
-                messages.add(OutboundMessage.parked(message, row.sequence()));
+                messages.add(OutboundMessage.parked(message, ParkStore.homesOf(row), row.sequence()));
             }
         }
         if (expired > 0) {
@@ -497,17 +503,18 @@ final class ParkedMessages {
         report.refused(nodeId);
     }
 
-    /**
-     * A message that the node could not store is parked again, behind all others. Also if there is no room, as its publisher has its
-     * acknowledgement.
-     */
+    /** A message that the node could not store is parked again, behind all others. */
     void addAgain(OutboundMessage message) {
         accepted(message);
-        OutboundMessage again = new OutboundMessage(message.message());
-        again.toAll(true);
-        hasRoomFor(again); // drops the oldest, if that is the rule
-        again.parkedAs(++lastRow);
-        append(again);
+        inherit(OutboundMessage.parked(message.message(), message.homes(), 0));
+    }
+
+    /** Takes over a message whose publisher has its acknowledgement, also if there is no room. */
+    void inherit(OutboundMessage message) {
+        message.toAll(true);
+        hasRoomFor(message); // drops the oldest, if that is the rule
+        message.parkedAs(++lastRow);
+        append(message);
     }
 
     /** The node is reachable, and may have everything: then nothing is stored for it. */

@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -110,6 +111,7 @@ final class PeerInbox {
             bytes += message.message().footprintBytes();
         }
         boolean slowly = batch.parked() || paced.getAsBoolean();
+        Set<String> homes = Homes.nodes(batch.homes());
         long sequence = received;
         received += next.size();
         InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
@@ -117,8 +119,9 @@ final class PeerInbox {
         List<InboundMessage> fresh = new ArrayList<>(next.size());
         for (ForwardedMessage message : next) {
             sequence++;
-            InboundMessage inbound = new InboundMessage(taken, sequence, message, batch.parked(), slowly);
-            Boolean earlier = earlier(taken, sequence, message.message());
+            InboundMessage inbound = new InboundMessage(taken, sequence, message, batch.parked(), slowly, homes);
+            // other sessions than these may have had it
+            Boolean earlier = homes.isEmpty() ? earlier(taken, sequence, message.message()) : null;
             if (earlier == null || !batch.parked()) {
                 fresh.add(inbound);
             } else {

@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.bytes.MessageBytes;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DeliverySource;
@@ -21,9 +22,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet accepted. While the peer is
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * parked messages come first. Event loops {@link #offer}; everything else is on the cluster's loop.
  */
 @OnClusterLoop
-final class PeerOutbox {
+final class PeerOutbox implements Heir {
 
     private static final int PARKED_IN_FLIGHT = 1_024;
 
@@ -66,15 +67,8 @@ final class PeerOutbox {
     private final ArrayDeque<OutboundMessage> refused = new ArrayDeque<>();
     private boolean refusing;
     private long refusedAtNanos;
-    private final ArrayDeque<Marker> markers = new ArrayDeque<>();
-
-    /** A callback that waits until a message has been accepted: a queued one, or the parked one of a row. */
-    private record Marker(@Nullable Outbound last, long row, Runnable task) {
-
-        private boolean isReachedBy(Outbound accepted) {
-            return last == accepted || (last == null && rowOf(accepted) >= row);
-        }
-    }
+    private final DrainMarkers markers = new DrainMarkers();
+    private final PassedOn passedOn;
 
     /**
      * Creates an empty queue to a peer that is not yet reachable.
@@ -102,6 +96,7 @@ final class PeerOutbox {
         this.redispatch = redispatch;
         this.park = park;
         this.patienceNanos = settings.retransmit().toNanos();
+        this.passedOn = new PassedOn(park, observer, loop);
     }
 
     boolean isReachable() {
@@ -119,7 +114,6 @@ final class PeerOutbox {
         return count.get();
     }
 
-    /** Their bytes. */
     @AnyThread
     long bytes() {
         return bytes.get();
@@ -220,10 +214,6 @@ final class PeerOutbox {
         }
     }
 
-    private static long rowOf(Outbound message) {
-        return message instanceof OutboundMessage one ? one.row() : 0;
-    }
-
     /** The peer is reachable with this run. */
     void up(long epoch, long nowNanos) {
         if (epoch != peerEpoch) {
@@ -259,12 +249,13 @@ final class PeerOutbox {
     }
 
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
-    void afterDrained(Runnable task) {
+    @Override
+    public void afterDrained(Runnable task) {
         Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
         if (reachable && park.hasUnread()) {
-            markers.add(new Marker(null, park.lastRow(), task));
+            markers.add(null, park.lastRow(), task);
         } else if (reachable && last != null) {
-            markers.add(new Marker(last, 0, task));
+            markers.add(last, 0, task);
         } else {
             task.run();
         }
@@ -280,14 +271,8 @@ final class PeerOutbox {
             reachable = false;
             park.away(durableFilters);
             parkAll();
-            releaseMarkers();
+            markers.releaseAll();
             adjustPressure();
-        }
-    }
-
-    private void releaseMarkers() {
-        while (!markers.isEmpty()) {
-            markers.remove().task.run();
         }
     }
 
@@ -316,14 +301,14 @@ final class PeerOutbox {
         unsent.clear();
         List<OutboundMessage> taken = new ArrayList<>();
         for (Outbound message : rest) {
-            if (rowOf(message) != 0) { // the unread rows follow those that were sent
+            if (OutboundFrame.rowOf(message) != 0) { // the unread rows follow those that were sent
                 OutboundMessage one = (OutboundMessage) message;
                 (one.isSentAgain() ? refused : taken).add(one);
             }
         }
         park.giveBack(taken);
         for (Outbound message : rest) {
-            if (rowOf(message) == 0) {
+            if (OutboundFrame.rowOf(message) == 0) {
                 parkUnsent(message);
             }
         }
@@ -331,13 +316,59 @@ final class PeerOutbox {
         refused.clear();
     }
 
+    /** The peer has failed, and another node serves its sessions: that one gets what is parked, see {@link PassedOn#begin}. */
+    void passOnTo(Heir heir, String homes, boolean parks, Runnable done) {
+        passedOn.begin(heir, homes, parks, done);
+        passOn();
+    }
+
+    /** From now on messages are parked for the peer again. */
+    void passOnNothing() {
+        passedOn.end();
+    }
+
+    private void passOn() {
+        if (!passedOn.isWanted()) {
+            return;
+        }
+        if (reachable) {
+            passedOn.nothingIsParked();
+            return;
+        }
+        for (Outbound message : unacknowledged) { // the peer may have taken it, which its store knows
+            if (OutboundFrame.rowOf(message) != 0) {
+                passedOn.pass((OutboundMessage) message);
+            } else {
+                forget(message);
+                park.drops().add(DropReason.PEER_GONE, message.deliveries());
+            }
+        }
+        unacknowledged.clear();
+        onTheirWay = 0;
+        onTheirWayBytes = 0;
+        passedOn.run();
+    }
+
+    @Override
+    public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
+        OutboundMessage inherited = new OutboundMessage(message);
+        inherited.homes(homes);
+        inherited.hold(new Inheritance(taken));
+        park.inherit(inherited);
+        if (reachable) {
+            pump();
+        }
+    }
+
     /** Parks a message that was not sent yet, or drops it if it is not for a durable session. */
     private void parkUnsent(Outbound message) {
         forget(message);
         if (message instanceof OutboundMessage one) {
             giveGroupsAway(one);
-            if (one.isParked()) {
+            if (one.isParked() && !passedOn.takesAlready(one)) {
                 park.add(one);
+            }
+            if (one.isParked()) {
                 return;
             }
         }
@@ -358,7 +389,7 @@ final class PeerOutbox {
     void purge() {
         down(Set.of());
         for (Outbound message : unacknowledged) {
-            if (rowOf(message) == 0) {
+            if (OutboundFrame.rowOf(message) == 0) {
                 forget(message);
                 park.drops().add(DropReason.PEER_GONE, message.deliveries());
             }
@@ -412,9 +443,7 @@ final class PeerOutbox {
             done.countDelivered(observer);
             done.settle(true);
         }
-        while (!markers.isEmpty() && markers.element().isReachedBy(done)) {
-            markers.remove().task.run();
-        }
+        markers.accepted(done);
     }
 
     private void progress(long nowNanos) {
@@ -428,7 +457,8 @@ final class PeerOutbox {
                 return; // a repetition of a handled refusal
             }
             if (message.lastSequence() >= refusal.sequence()) {
-                if (refusal.group().isEmpty() && rowOf(message) != 0) { // its publisher has its acknowledgement
+                if (refusal.group().isEmpty()
+                        && OutboundFrame.rowOf(message) != 0) { // its publisher has its acknowledgement
                     ((OutboundMessage) message).refuse();
                     refusing = true;
                     refusedAtNanos = nowNanos;
@@ -451,6 +481,7 @@ final class PeerOutbox {
         park.retry();
         refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
         if (!reachable) {
+            passOn();
             return;
         }
         if (!refusing && !refused.isEmpty()) {
@@ -467,7 +498,7 @@ final class PeerOutbox {
             resend();
         }
         if (unacknowledged.isEmpty() && unsent.isEmpty() && refused.isEmpty() && !park.hasUnread()) {
-            releaseMarkers(); // the message of one may have been dropped
+            markers.releaseAll(); // the message of one may have been dropped
             park.discardIfEmpty();
         }
         pump();
@@ -479,7 +510,7 @@ final class PeerOutbox {
             return;
         }
         long from = Math.min(received + 1, unacknowledged.getLast().lastSequence());
-        Batch again = new Batch();
+        OutboundFrame again = new OutboundFrame(settings);
         for (Outbound message : unacknowledged) {
             if (message.lastSequence() < from) {
                 continue;
@@ -488,18 +519,18 @@ final class PeerOutbox {
                 if (!send(again)) {
                     return;
                 }
-                again = new Batch();
+                again = new OutboundFrame(settings);
             }
             again.add(message);
         }
         send(again);
     }
 
-    private boolean send(Batch batch) {
-        long first = batch.parts.get(0).sequence();
+    private boolean send(OutboundFrame batch) {
+        long first = batch.parts().get(0).sequence();
         long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
-        return send.test(
-                new Frame.OutboundBatch(peerEpoch, stream, base, first, batch.count, batch.parts, batch.isParked()));
+        return send.test(new Frame.OutboundBatch(
+                peerEpoch, stream, base, first, batch.count(), batch.parts(), batch.isParked(), batch.homes()));
     }
 
     private void pump() {
@@ -525,55 +556,30 @@ final class PeerOutbox {
 
     private void sendUnsent() {
         while (reachable && !unsent.isEmpty() && hasRoom()) {
-            Batch next = new Batch();
+            OutboundFrame next = new OutboundFrame(settings);
             for (Outbound message : unsent) {
                 if (!next.hasRoomFor(message)) {
                     break;
                 }
-                message.number(lastSequence + next.count + 1);
+                message.number(lastSequence + next.count() + 1);
                 next.add(message);
             }
             if (!send(next)) {
                 return; // later
             }
-            lastSequence += next.count;
-            onTheirWay += next.count;
-            onTheirWayBytes += next.bytes;
-            for (Outbound sent : next.parts) {
+            lastSequence += next.count();
+            onTheirWay += next.count();
+            onTheirWayBytes += next.bytes();
+            for (Outbound sent : next.parts()) {
                 unsent.remove();
                 unacknowledged.add(sent);
             }
         }
     }
 
-    /** The content of one frame. */
-    private final class Batch {
-
-        private final List<Outbound> parts = new ArrayList<>();
-        private int count;
-        private int bytes;
-
-        boolean hasRoomFor(Outbound next) {
-            return count == 0
-                    || (count < settings.rowsPerFrame()
-                            && bytes + next.bytes() <= settings.frameBytes()
-                            && isParked() == (rowOf(next) != 0));
-        }
-
-        boolean isParked() {
-            return rowOf(parts.get(0)) != 0;
-        }
-
-        void add(Outbound next) {
-            parts.add(next);
-            count += next.count();
-            bytes += next.bytes();
-        }
-    }
-
     /** Few parked messages are in flight, because later ones wait for them. */
     private boolean hasRoom() {
-        boolean parked = rowOf(unsent.element()) != 0;
+        boolean parked = OutboundFrame.rowOf(unsent.element()) != 0;
         int messages = parked ? Math.min(PARKED_IN_FLIGHT, settings.windowMessages()) : settings.windowMessages();
         return onTheirWay < messages && onTheirWayBytes < settings.windowBytes();
     }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -198,6 +199,19 @@ final class RouterPart implements LocalPart {
         } catch (RuntimeException e) {
             LOG.error("routing a forwarded message failed", e);
             inbound.fail();
+        }
+    }
+
+    @Override
+    public void sentOn(ApplicationMessage message, String homes, Consumer<Boolean> done) {
+        RoutingLoop loop = loopOf(message);
+        SentOn ticket = new SentOn(message, homes, done);
+        boolean taken = execute(loop, () -> {
+            router.route(loop, message, ticket, ticket);
+            ticket.release(true);
+        });
+        if (!taken) {
+            ticket.release(false);
         }
     }
 

@@ -61,6 +61,7 @@ final class Wills {
 
     // wills of other nodes' clients
     private final Map<String, Map<String, Held>> held = new LinkedHashMap<>();
+    private final Map<String, String> servers = new HashMap<>();
     private int heldWills;
     private long heldBytes;
     private final Map<String, Map<String, Done>> done = new LinkedHashMap<>();
@@ -305,6 +306,20 @@ final class Wills {
         }
     }
 
+    /** Another node, or this one, serves the sessions of a failed one: it is notified in the place of that. */
+    void servedBy(String nodeId, String server) {
+        servers.put(nodeId, server);
+        Map.copyOf(done.getOrDefault(nodeId, Map.of())).forEach((clientId, what) -> tell(server, clientId, what));
+    }
+
+    private void tell(String server, String clientId, Done what) {
+        if (server.equals(wire.self().nodeId())) {
+            local.willSettledElsewhere(clientId, null);
+        } else {
+            wire.send(server, done(clientId, what));
+        }
+    }
+
     // --- changes of nodes and clients
 
     /** The set of other nodes has changed: sends wills to the nodes that keep them now. */
@@ -338,6 +353,7 @@ final class Wills {
      * A node is reachable: it first gets the results of its wills, including those that were sent before its failure and may be lost.
      */
     void up(String nodeId) {
+        servers.remove(nodeId);
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             if (will.due && wire.reaches(nodeId, will.epoch)) {
                 will.due = false; // it has not failed, and handles its clients itself
@@ -423,6 +439,10 @@ final class Wills {
         Map<String, Done> ofNode = done.computeIfAbsent(nodeId, node -> new LinkedHashMap<>());
         if (ofNode.size() < MAXIMUM_WILLS) {
             ofNode.put(clientId, new Done(will.epoch, will.since));
+        }
+        String server = servers.get(nodeId);
+        if (server != null) {
+            tell(server, clientId, new Done(will.epoch, will.since));
         }
     }
 

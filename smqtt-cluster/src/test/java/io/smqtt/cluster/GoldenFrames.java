@@ -50,7 +50,7 @@ final class GoldenFrames {
         frames.put("snapshot", new Frame.Snapshot(5, 300, 1, 2, List.of(new RouteRow("a/b", 1))));
         frames.put("stale", new Frame.Stale(8));
         frames.put("taken", new Frame.Taken(8, "10.0.0.1:7800"));
-        frames.put("publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full()), false));
+        frames.put("publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full()), false, Homes.ALL));
         frames.put(
                 "publish-ack",
                 new Frame.PublishAck(
@@ -152,6 +152,8 @@ final class GoldenFrames {
         frames.put("inherit", new Frame.Inherit("client", "user", new Frame.HeldWill("user", 3_600, 200, full())));
         frames.put("inherit-no-will", new Frame.Inherit("client", null, null));
         frames.put("inherited", new Frame.Inherited("client", true));
+        frames.put("serves", new Frame.Serves("node-2", 300, Frame.ServeStep.PARK_NOTHING));
+        frames.put("served", new Frame.Served("node-2", 300, Frame.ServeStep.PARK_AGAIN));
     }
 
     private static StoredMessage stored(long number, StoredDelivery delivery, int... identifiers) {

@@ -167,12 +167,12 @@ final class DurableQueue extends Backlog {
         bytes += footprint;
         sweep.enqueued(message);
         StoredMessage stored = subscription.stored(number, message, qos, StoredDelivery.WAITING);
-        if (qos == QoS.EXACTLY_ONCE && joint().offer(stored, -1, ticket)) {
+        if (qos == QoS.EXACTLY_ONCE && !rows.isAdopted() && joint().offer(stored, -1, ticket)) {
             return;
         }
         StoreLoop loop = rows.loop();
         loop.writer().putMessage(rows.number(), stored);
-        if (qos == QoS.EXACTLY_ONCE && ticket.mayComeAgain()) {
+        if (qos == QoS.EXACTLY_ONCE && (rows.isAdopted() || ticket.mayComeAgain())) {
             rows.took(stored);
         }
         if (ticket != RouteTicket.NONE) {

@@ -53,7 +53,24 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
     /** Begins the transfer of a session without a client. */
     void begin(Reply reply) {
         session.life().become(SessionPhase.DEPARTING);
-        attempt(reply, 0);
+        SessionRecord record = session.record();
+        if (record == null || !record.mayBeServedElsewhere()) {
+            attempt(reply, 0);
+            return;
+        }
+        record.prove(kept -> {
+            if (kept || session.hasEnded()) {
+                attempt(reply, 0);
+            } else {
+                refuse(reply);
+            }
+        });
+    }
+
+    private void refuse(Reply reply) {
+        become(Step.CANCELLED);
+        session.life().stay();
+        reply.busy();
     }
 
     private void attempt(Reply reply, int number) {
@@ -72,9 +89,7 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {
-            become(Step.CANCELLED);
-            session.life().stay();
-            reply.busy();
+            refuse(reply);
         } else {
             loop.executor().schedule(() -> attempt(reply, number + 1), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         }

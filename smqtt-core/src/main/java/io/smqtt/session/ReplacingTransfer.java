@@ -44,14 +44,26 @@ final class ReplacingTransfer extends IncomingTransfer {
     private final List<StoredMessage> inMemory = new ArrayList<>();
     private final List<Long> ids = new ArrayList<>();
     private final @Nullable Session unstored;
+    private final @Nullable Session source;
     private final long number;
     private int count;
     private long bytes;
     private @Nullable Session session;
     private boolean cameLate;
 
-    ReplacingTransfer(SessionServices services, SessionTable sessions, RoutingLoop loop, SessionState state) {
+    /**
+     * Creates a transfer that has not begun.
+     *
+     * @param source the arriving session, if it comes from an adopted store of this node; null if it comes from another node
+     */
+    ReplacingTransfer(
+            SessionServices services,
+            SessionTable sessions,
+            RoutingLoop loop,
+            SessionState state,
+            @Nullable Session source) {
         super(state.clientId());
+        this.source = source;
         this.services = services;
         this.resources = services.resources();
         this.sessions = sessions;
@@ -69,6 +81,7 @@ final class ReplacingTransfer extends IncomingTransfer {
                         client,
                         state.expirySeconds(),
                         SessionPhase.ABSENT,
+                        null,
                         0,
                         SessionRecord.NOTHING_WAITS)
                 : null;
@@ -209,7 +222,7 @@ final class ReplacingTransfer extends IncomingTransfer {
         inMemory.clear();
         state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
         Session older = sessions.recovered(mine);
-        if (older != null) {
+        if (older != null && older != source) {
             older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
         }
         for (StoredSubscription stored : state.subscriptions()) {

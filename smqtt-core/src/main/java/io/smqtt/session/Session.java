@@ -65,6 +65,7 @@ public final class Session extends SessionContext {
      * Creates a session.
      *
      * @param first OPENING if it is new for a client of this node, else ABSENT
+     * @param stores the store; null without one
      * @param number its number in the store; 0 if it is not stored
      * @param waiting the messages that wait in the store
      */
@@ -75,6 +76,7 @@ public final class Session extends SessionContext {
             ClientIdentity client,
             long expirySeconds,
             SessionPhase first,
+            @Nullable Stores stores,
             long number,
             StoredQueue waiting) {
         super(services.resources().shareOf(client.clientId()));
@@ -88,7 +90,6 @@ public final class Session extends SessionContext {
                 ConsumerPressure.of(clientId, resources.limits(), owner, resources.router(), resources.budget());
         this.absence = new SessionAbsence(this, services, expirySeconds);
         this.durable = expirySeconds > 0 || first == SessionPhase.ABSENT;
-        Stores stores = resources.stores();
         this.record = stores == null || number == 0
                 ? null
                 : new SessionRecord(this, subscriptions, resources, stores, number, waiting);
@@ -154,6 +155,12 @@ public final class Session extends SessionContext {
     @AnyThread
     public boolean isStored() {
         return record != null;
+    }
+
+    /** {@return the node whose store has the session, if this node has adopted it: it moves when its client connects; otherwise null} */
+    @AnyThread
+    public @Nullable String home() {
+        return record == null ? null : record.home();
     }
 
     @Override
@@ -256,8 +263,9 @@ public final class Session extends SessionContext {
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
         if (wasTaken(message, subscription, ticket)) {
-            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
-        } else if (intake == null) {
+            return;
+        }
+        if (intake == null) {
             take(message, subscription, ticket);
         } else {
             intake.deliver(message.onHeap(), subscription, ticket);
@@ -268,17 +276,22 @@ public final class Session extends SessionContext {
     public void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
         if (wasTaken(message, subscription, ticket)) {
-            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
-        } else if (intake == null) {
+            return;
+        }
+        if (intake == null) {
             take(message, subscription, ticket);
         } else {
             intake.deliverPassedOn(message.onHeap(), subscription, ticket);
         }
     }
 
-    /** Whether the session had taken a message before a crash of this node, which has not told the message's node. */
+    /** Whether a message is left out, because the session has it already. */
     private boolean wasTaken(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        return record != null && record.hadTaken(message, subscription, ticket);
+        boolean had = record != null && record.hadTaken(message, subscription, ticket, services.history(), key);
+        if (had) {
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+        }
+        return had;
     }
 
     /** The intake, which holds back messages and skips those that another node has taken. */
@@ -413,11 +426,7 @@ public final class Session extends SessionContext {
 
     // --- messages from the client
 
-    /**
-     * The receiver's half of QoS 2.
-     *
-     * @return the flow
-     */
+    /** {@return the receiver's half of QoS 2} */
     public InboundFlow inbound() {
         if (inbound == null) {
             inbound = new InboundFlow(record);
@@ -440,11 +449,7 @@ public final class Session extends SessionContext {
 
     // --- figures
 
-    /**
-     * The number of messages that wait for the client.
-     *
-     * @return a number, exact on the session's event loop
-     */
+    /** {@return the number of messages that wait for the client, exact on the session's event loop} */
     @AnyThread
     public int queuedCount() {
         OutboundFlow flow = outbound;
@@ -452,11 +457,7 @@ public final class Session extends SessionContext {
         return flow == null ? stored : flow.queuedCount();
     }
 
-    /**
-     * The footprint of the messages that wait for the client.
-     *
-     * @return bytes as counted by the limits, exact on the session's event loop
-     */
+    /** {@return the footprint of the messages that wait for the client, in bytes as counted by the limits, exact on the session's event loop} */
     public long queuedBytes() {
         OutboundFlow flow = outbound;
         long stored = record == null ? 0 : record.queue().bytes();

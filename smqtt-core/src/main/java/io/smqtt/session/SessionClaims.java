@@ -78,6 +78,7 @@ final class SessionClaims {
                 request.client(),
                 request.expirySeconds(),
                 SessionPhase.OPENING,
+                stores,
                 number,
                 SessionRecord.NOTHING_WAITS);
         if (request.cleanStart()) {
@@ -126,12 +127,60 @@ final class SessionClaims {
         } else if (resources.refused(
                 session.charge().refusal(request.client(), request.expirySeconds(), request.will()))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
+        } else if (session.home() != null) {
+            moveHere(session, request);
         } else if (record == null) {
             session.charge().add(HeapWeight.will(request.will()));
             resume(session, request, here);
         } else {
             resumeStored(session, record, request, here);
         }
+    }
+
+    /** Moves the session from an adopted store to that of this node; then the claim is served. */
+    @OnEventLoop
+    private void moveHere(Session session, SessionRequest request) {
+        session.life().endConnection(false);
+        new LocalMove(services, this, session)
+                .begin(moved -> request.loop().executor().execute(() -> {
+                    if (moved) {
+                        open(request);
+                    } else {
+                        request.reply().refused(ReasonCode.SERVER_UNAVAILABLE);
+                    }
+                }));
+    }
+
+    /** Begins the arrival of a session in this node's store, see {@link SessionRegistry#merge}. The source is null if it comes from another node. */
+    SessionArrival merge(SessionState state, @Nullable Session source) {
+        Session here = sessions.find(state.clientId());
+        if (here == null || here.hasEnded() || here == source) {
+            return arrive(state, source);
+        }
+        boolean allowed = here.mayBeClaimedBy(state.userName());
+        boolean newer = state.claimClock() > here.claimClock();
+        if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
+            return arrive(state, source); // replaces the session here
+        }
+        boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
+        return new MergingTransfer(resources, services.history(), here, state, unwanted);
+    }
+
+    private SessionArrival arrive(SessionState state, @Nullable Session source) {
+        return new ReplacingTransfer(services, sessions, loopOf(state.clientId()), state, source);
+    }
+
+    /** Runs a task on the session's event loop, after the claims before it. */
+    @AnyThread
+    void whenSettled(Session session, Runnable task) {
+        RoutingLoop owner = session.owner();
+        owner.executor().execute(() -> claim(session, owner, here -> task.run()));
+    }
+
+    /** The same on its event loop: at once if no claim is before it. */
+    @OnEventLoop
+    void claimHere(Session session, RoutingLoop here, Runnable task) {
+        claim(session, here, loop -> task.run());
     }
 
     private ReasonCode storeRefusal() {

@@ -292,6 +292,30 @@ final class SessionLife {
         runWaiting();
     }
 
+    /** Forgets the session, whose rows another node serves; its client is disconnected. */
+    void letGo() {
+        if (phase == SessionPhase.ENDED) {
+            return;
+        }
+        PacketSink current = loseConnection();
+        if (current != null) {
+            current.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+        }
+        withdraw();
+        leaveGroups();
+        OutboundFlow outbound = session.outboundOrNull();
+        if (outbound != null) {
+            outbound.forget();
+        }
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.leaveRows();
+        }
+        remove();
+        session.resources().observer().sessionEnded(session.id(), false);
+        runWaiting();
+    }
+
     /** Resumes the deadlines of a session that has come from another node, until its client connects. */
     void awaitReturn() {
         if (session.isStored()) {

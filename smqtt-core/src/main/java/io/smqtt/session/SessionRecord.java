@@ -64,6 +64,36 @@ final class SessionRecord {
         this.queue = new DurableQueue(session, rows, resources, waiting);
     }
 
+    /** Whether the session is in the store of another node. */
+    @AnyThread
+    boolean isAdopted() {
+        return stores.home() != null;
+    }
+
+    /** The node whose store has the session; null if it is this node's own. */
+    @AnyThread
+    @Nullable
+    String home() {
+        return stores.home();
+    }
+
+    /** Whether another node may serve the session without this one knowing it yet. */
+    boolean mayBeServedElsewhere() {
+        return stores.mayBeServedElsewhere();
+    }
+
+    /** Writes the header as it is, and calls back when that is committed: then no other node has served the session up to now. */
+    void prove(CommitCallback callback) {
+        writeHeader();
+        loop().await(callback, loop().isStable());
+    }
+
+    /** Leaves the rows as they are: another node serves them. */
+    void leaveRows() {
+        queue.forgetMoved();
+        publishing = null;
+    }
+
     /** The number of the session in the store. */
     long number() {
         return number;
@@ -194,12 +224,22 @@ final class SessionRecord {
         return willAtMillis;
     }
 
-    /** Whether the session had taken a message before this broker was started; see {@link TakenNotes}. */
-    boolean hadTaken(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    /**
+     * Whether the session has taken a message: before this broker was started, see {@link TakenNotes}; or here, if it is adopted and the message was
+     * parked for its node, too.
+     */
+    boolean hadTaken(
+            ApplicationMessage message,
+            Subscription subscription,
+            RouteTicket ticket,
+            DeliveryHistory history,
+            long key) {
         TakenBefore before = stores.takenBefore();
-        return !before.isEmpty()
-                && ticket.mayHaveCome()
-                && before.knows(TakenNotes.delivery(number, TakenMessages.idOf(message, subscription)));
+        if ((before.isEmpty() && !isAdopted()) || !ticket.mayHaveCome()) {
+            return false;
+        }
+        long id = TakenMessages.idOf(message, subscription);
+        return before.knows(TakenNotes.delivery(number, id)) || (isAdopted() && history.knows(key, id));
     }
 
     private void writeHeader() {

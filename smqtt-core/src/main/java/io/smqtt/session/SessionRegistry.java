@@ -8,6 +8,7 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.Router;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
@@ -33,6 +34,7 @@ public final class SessionRegistry {
     private final SessionTable sessions;
     private final SessionClaims claims;
     private final @Nullable NodeQueues nodeQueues;
+    private final Adoptions adoptions;
     private @Nullable DelayedMessages delayed;
 
     /**
@@ -104,6 +106,7 @@ public final class SessionRegistry {
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         sessions = new SessionTable(limits);
         claims = new SessionClaims(services, sessions);
+        adoptions = new Adoptions(services, sessions, claims);
     }
 
     /**
@@ -255,7 +258,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival arrive(SessionState state) {
-        return new ReplacingTransfer(services, sessions, claims.loopOf(state.clientId()), state);
+        return new ReplacingTransfer(services, sessions, claims.loopOf(state.clientId()), state, null);
     }
 
     /**
@@ -266,17 +269,48 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival merge(SessionState state) {
-        Session here = sessions.find(state.clientId());
-        if (here == null || here.hasEnded()) {
-            return arrive(state);
+        return claims.merge(state, null);
+    }
+
+    // --- stores of other nodes
+
+    /**
+     * Adopts the sessions of another node's store: they are absent sessions of this node, and stay in that store until their clients connect.
+     * Blocks until the store was read; not on an event loop.
+     *
+     * @param home the other node
+     * @param reign the number of the reign of this node over the store: later ones have greater numbers
+     * @param store its store, which was not used yet
+     * @return the store with its sessions; its {@link AdoptedStore#end} comes before the close of the store
+     * @throws io.smqtt.spi.StoreDamagedException if the stored data cannot be read
+     * @throws IllegalStateException if this broker has no store itself
+     */
+    public AdoptedStore adopt(String home, long reign, BrokerStore store) {
+        return adoptions.adopt(home, reign, store);
+    }
+
+    /**
+     * The adoption of other nodes' stores.
+     *
+     * @return the adoptions
+     */
+    @AnyThread
+    public Adoptions adoptions() {
+        return adoptions;
+    }
+
+    /** Forgets all sessions of this node's store, because another node serves it. Their clients are disconnected. */
+    @AnyThread
+    public void forgetStored() {
+        Stores own = resources.stores();
+        if (own != null) {
+            resources.router().loops().forEach(loop -> loop.executor().execute(() -> own.end(loop)));
         }
-        boolean allowed = here.mayBeClaimedBy(state.userName());
-        boolean newer = state.claimClock() > here.claimClock();
-        if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
-            return arrive(state); // replaces the session here
+        for (Session session : sessions.all()) {
+            if (session.isStored() && session.home() == null) {
+                claims.whenSettled(session, session.life()::letGo);
+            }
         }
-        boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
-        return new MergingTransfer(resources, services.history(), here, state, unwanted);
     }
 
     /** Starts to record the messages that sessions take, so that duplicates are recognized. */

@@ -26,6 +26,11 @@ final class SessionRows {
         return number;
     }
 
+    /** Whether the rows are in the store of another node. */
+    boolean isAdopted() {
+        return stores.home() != null;
+    }
+
     /** The writes of the session's current event loop. */
     StoreLoop loop() {
         return stores.of(session.owner());

@@ -72,10 +72,28 @@ final class SessionTable implements Session.Listener {
 
     /** Creates a session that was found in the store, with what is stored of its client. It is not in the table yet. */
     Session found(SessionServices services, RoutingLoop loop, StoredSession stored, StoredQueue waiting) {
+        return found(services, services.resources().stores(), loop, stored, waiting);
+    }
+
+    /** The same for a session of a store. */
+    Session found(
+            SessionServices services,
+            @Nullable Stores stores,
+            RoutingLoop loop,
+            StoredSession stored,
+            StoredQueue waiting) {
         ClientIdentity client = new ClientIdentity(
                 stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
         Session session = new Session(
-                services, this, loop, client, stored.expirySeconds(), SessionPhase.ABSENT, stored.number(), waiting);
+                services,
+                this,
+                loop,
+                client,
+                stored.expirySeconds(),
+                SessionPhase.ABSENT,
+                stores,
+                stored.number(),
+                waiting);
         session.recovered(stored);
         return session;
     }
@@ -89,6 +107,17 @@ final class SessionTable implements Session.Listener {
             users.add(session);
         }
         return older;
+    }
+
+    /** Adds a session of an adopted store, unless its client has another one here, which is returned then. */
+    @Nullable
+    Session adopted(Session session) {
+        Session present = sessions.putIfAbsent(session.id(), session);
+        session.charge().add(session.charge().weight());
+        if (present == null && users != null) {
+            users.add(session);
+        }
+        return present;
     }
 
     /** Replaces a session by a new one of its client. */

@@ -50,6 +50,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private boolean turnQueued;
     private boolean flushQueued;
     private boolean failing;
+    private boolean over;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     // waiters, in order of positions
@@ -100,6 +101,18 @@ public final class StoreLoop implements BrokerStore.CommitListener {
      */
     public boolean isStable() {
         return stable;
+    }
+
+    /** Creates one of the same event loop for another store, without a writer. */
+    @AnyThread
+    StoreLoop another() {
+        return new StoreLoop(executor, wheel, awaited, stable);
+    }
+
+    /** Nothing that fails from now on is tried again: another node has the store. */
+    void end() {
+        over = true;
+        attempts.clear();
     }
 
     /**
@@ -310,7 +323,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     @Override
     public void failed(long position, Throwable cause) {
-        if (lines.allows(WRITES)) {
+        if (!over && lines.allows(WRITES)) {
             LOG.warn("the store rejects writes; acknowledgements are withheld", cause);
         }
         failing = true;
@@ -377,6 +390,9 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     /** Runs an attempt after a delay. */
     void later(Runnable attempt) {
+        if (over) {
+            return;
+        }
         attempts.add(attempt);
         if (!nextAttempts.isArmed()) {
             wheel.arm(nextAttempts, AGAIN_MILLIS);

@@ -5,10 +5,12 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** The store of a broker, and the writes of its event loops. */
+/** A store, and the writes of the event loops to it: the store of the broker, or that of another node whose sessions this one has adopted. */
 @AnyThread
 public final class Stores {
 
@@ -23,6 +25,7 @@ public final class Stores {
     private final BrokerStore store;
     private final List<StoreLoop> loops;
     private final boolean waits;
+    private final @Nullable String home;
     private final TakenBefore takenBefore = new TakenBefore();
 
     /**
@@ -33,9 +36,41 @@ public final class Stores {
      * @param waits whether acknowledgements may wait for the store; false if none ever does
      */
     public Stores(BrokerStore store, List<StoreLoop> loops, boolean waits) {
+        this(store, loops, waits, null);
+    }
+
+    private Stores(BrokerStore store, List<StoreLoop> loops, boolean waits, @Nullable String home) {
         this.store = store;
         this.loops = List.copyOf(loops);
         this.waits = waits;
+        this.home = home;
+    }
+
+    /**
+     * Combines the store of another node with the event loops of this one.
+     *
+     * @param home the other node
+     * @param adopted its store
+     */
+    Stores adopting(String home, BrokerStore adopted) {
+        return new Stores(adopted, loops.stream().map(StoreLoop::another).toList(), waits, home);
+    }
+
+    /** The node whose store this is; null if it is the broker's own. */
+    @Nullable
+    String home() {
+        return home;
+    }
+
+    /** Whether another node may serve the sessions of this store, unless a commit has just shown that this one does. */
+    boolean mayBeServedElsewhere() {
+        return home != null || store.mayBeServedElsewhere();
+    }
+
+    /** Nothing that fails from now on is tried again. On each event loop. */
+    @OnEventLoop
+    void end(RoutingLoop loop) {
+        of(loop).end();
     }
 
     /**

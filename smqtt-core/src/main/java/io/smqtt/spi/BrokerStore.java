@@ -115,6 +115,16 @@ public interface BrokerStore extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Whether another node may serve the sessions of this store without this one knowing it yet. Then a commit has to show that this node still
+     * does, before a session leaves it.
+     *
+     * @return by default false; true for a store with replicas
+     */
+    default boolean mayBeServedElsewhere() {
+        return false;
+    }
+
     /** Commits the submitted operations and closes the files. Blocks; can be called more than once. */
     @Override
     void close();

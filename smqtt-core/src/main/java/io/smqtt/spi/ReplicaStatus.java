@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param members the nodes that hold a replica, in alphabetical order, {@code home} among them
  * @param connected those of them that this node reaches now, itself included
  * @param leader the member that leads the group, or null if this node knows none: there is no majority, or a vote is under way
- * @param serves whether this node is {@code home}, leads, and so commits what its clients store
+ * @param serves whether this node serves the store, and leads: it is {@code home}, or has adopted the store
+ * @param server the node that has begun to serve the store last, as far as this node knows; null if it does not know since its start
  * @param voter whether the replica of this node counts for a majority: a new one does not, before it was brought up to date
  * @param term the current term of the group; grows with each leadership
  * @param lastEntry the number of the last entry in the log of this node
@@ -33,6 +34,7 @@ public record ReplicaStatus(
         List<String> connected,
         @Nullable String leader,
         boolean serves,
+        @Nullable String server,
         boolean voter,
         long term,
         long lastEntry,

@@ -72,6 +72,7 @@ class ConfigSchemaTest {
                         "storage.cache-bytes",
                         "storage.write-buffer-bytes",
                         "storage.replicas",
+                        "storage.adoption",
                         "cluster.enabled",
                         "cluster.node-id",
                         "cluster.bind",
@@ -197,7 +198,10 @@ class ConfigSchemaTest {
             values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
             values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
         }
-        if (name.equals("storage.replicas")) {
+        if (name.equals("storage.adoption")) {
+            values.put("storage.replicas", new ConfigValue("3", "needed", BASE));
+        }
+        if (name.equals("storage.replicas") || name.equals("storage.adoption")) {
             values.put("storage.kind", new ConfigValue("rocksdb", "needed", BASE));
             values.put("cluster.enabled", new ConfigValue("true", "needed", BASE));
             values.put("cluster.node-id", new ConfigValue("a", "needed", BASE));

@@ -38,13 +38,15 @@ final class ReplicatedCluster implements AutoCloseable {
             HOME.resolve("smqtt-replication/target/ext").toAbsolutePath().normalize();
 
     private final Path directory;
+    private final boolean adopts;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports = LoopbackPorts.some(3 * NODES);
     private final @Nullable BrokerProcess[] brokers = new BrokerProcess[NODES];
     private final List<Whereabouts> addresses = new ArrayList<>();
 
-    private ReplicatedCluster(Path directory) {
+    private ReplicatedCluster(Path directory, boolean adopts) {
         this.directory = directory;
+        this.adopts = adopts;
         for (int node = 0; node < NODES; node++) {
             addresses.add(new Whereabouts());
         }
@@ -52,7 +54,16 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Starts all nodes, and waits until each serves. */
     static ReplicatedCluster start(Path directory) {
-        ReplicatedCluster cluster = new ReplicatedCluster(directory);
+        return start(directory, false);
+    }
+
+    /** The same, with nodes that serve the sessions of one that is away. */
+    static ReplicatedCluster startAdopting(Path directory) {
+        return start(directory, true);
+    }
+
+    private static ReplicatedCluster start(Path directory, boolean adopts) {
+        ReplicatedCluster cluster = new ReplicatedCluster(directory, adopts);
         try {
             cluster.startTogether(0, 1, 2);
             return cluster;
@@ -153,6 +164,7 @@ final class ReplicatedCluster implements AutoCloseable {
                 storage:
                   kind: rocksdb
                   replicas: 3
+                  adoption: %s
                 limits:
                   max-queued-messages: 1000000
                   max-queued-bytes: 1000000000
@@ -163,7 +175,7 @@ final class ReplicatedCluster implements AutoCloseable {
                   seeds: [%s]
                   nodes: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(ports.get(2 * NODES + node), node, ports.get(node), seeds, nodes);
+                """.formatted(ports.get(2 * NODES + node), adopts, node, ports.get(node), seeds, nodes);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);

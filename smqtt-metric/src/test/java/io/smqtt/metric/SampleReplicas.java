@@ -33,6 +33,7 @@ final class SampleReplicas implements Replicas {
                 connected,
                 serves ? "a" : null,
                 serves,
+                "a",
                 true,
                 7,
                 100,

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jgroups.Address;
 import org.jgroups.EmptyMessage;
 import org.jgroups.Message;
@@ -40,6 +41,7 @@ final class GroupElection extends ELECTION {
     private final GroupMembers members;
     private final RocksRaftLog votes;
     private final @Nullable String home;
+    private final BooleanSupplier unwilling;
     private long leaderlessNanos = System.nanoTime(); // used by the group's thread
 
     /**
@@ -47,8 +49,11 @@ final class GroupElection extends ELECTION {
      *
      * @param id the number of the protocol in messages
      * @param home the member that is elected if no other has a longer log, or null
+     * @param unwilling whether this member is elected only if all others have shorter logs
      */
-    GroupElection(short id, GroupMembers members, RocksRaftLog votes, @Nullable String home) {
+    GroupElection(
+            short id, GroupMembers members, RocksRaftLog votes, @Nullable String home, BooleanSupplier unwilling) {
+        this.unwilling = unwilling;
         setId(id);
         this.members = members;
         this.votes = votes;
@@ -136,7 +141,21 @@ final class GroupElection extends ELECTION {
         Address preferred = GroupMembers.find(view, home);
         boolean isEqual =
                 longest != null && preferred != null && Objects.equals(ends.get(preferred), ends.get(longest));
-        return isEqual ? preferred : longest;
+        Address elected = isEqual ? preferred : longest;
+        if (elected != null && elected.equals(local_addr) && unwilling.getAsBoolean()) {
+            return anotherLike(elected, ends);
+        }
+        return elected;
+    }
+
+    /** Another member with the same log, or this one. */
+    private Address anotherLike(Address own, Map<Address, LogEnd> ends) {
+        for (Map.Entry<Address, LogEnd> other : ends.entrySet()) {
+            if (!other.getKey().equals(own) && other.getValue().equals(ends.get(own))) {
+                return other.getKey();
+            }
+        }
+        return own;
     }
 
     /** The end of a member's log. */

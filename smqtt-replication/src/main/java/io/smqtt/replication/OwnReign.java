@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
  * The reign of this run of a node over a group, with which it serves the store of the group.
  *
  * <p>It begins with an entry that this member proposes when it leads and is wanted to serve. It lasts until there is such an entry of another run: a
- * leadership that ends, and comes back without one, changes nothing. When it is over it does not begin again in this process, because what it has in memory
- * is not what the rows have: the node has to be started again.
+ * leadership that ends, and comes back without one, changes nothing. When it is over it does not begin again: what it has in memory is not what the rows have.
+ * If the store is that of this node, the node has to be started again; that of another node can be served again by a reign with another run.
  *
  * <p>Thread-safe. Neither blocks nor calls others with its lock held, but for {@link GroupCommits}.
  */
@@ -27,6 +27,7 @@ final class OwnReign {
     private final GroupCommits.Proposer proposer;
     private final LongSupplier current;
     private final Listener listener;
+    private final boolean restarts;
     private long term = NONE; // guarded by this
     private long proposedTerm = NONE; // guarded by this
     private long number = NONE; // guarded by this
@@ -48,6 +49,23 @@ final class OwnReign {
             GroupCommits.Proposer proposer,
             LongSupplier current,
             Listener listener) {
+        this(group, own, commits, proposer, current, listener, true);
+    }
+
+    /**
+     * The same for another node's store, too.
+     *
+     * @param restarts whether this node has to be started again when the reign is over, because the store is its own
+     */
+    OwnReign(
+            String group,
+            Reign own,
+            GroupCommits commits,
+            GroupCommits.Proposer proposer,
+            LongSupplier current,
+            Listener listener,
+            boolean restarts) {
+        this.restarts = restarts;
         this.group = group;
         this.own = own;
         this.commits = commits;
@@ -170,11 +188,23 @@ final class OwnReign {
             if (end != null) {
                 return;
             }
-            end = why + "; start this node again";
+            end = restarts ? why + "; start this node again" : why;
             commits.end(why);
         }
-        LOG.error("the store {} is not served by this node any more: {}; start this node again", group, why);
+        if (restarts) {
+            LOG.error("the store {} is not served by this node any more: {}; start this node again", group, why);
+        } else {
+            LOG.info("the store of node {} is not served by this node any more: {}", group, why);
+        }
         listener.ended();
+    }
+
+    /** Ends this reign, whose store is closed: it is given back. */
+    synchronized void giveBack() {
+        if (end == null) {
+            end = "it was given back";
+            commits.end("it was given back");
+        }
     }
 
     /** Why it has ended, with what to do; null if it has not. */

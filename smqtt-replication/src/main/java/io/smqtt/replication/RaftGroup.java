@@ -40,8 +40,6 @@ final class RaftGroup implements AutoCloseable {
     private static final short FIRST_PROTOCOL = 800; // JGroups has numbers below 600
     private static final long NOT_LEADING = 0;
     private static final long TICK_MILLIS = 500;
-    private static final long TRANSFER_MILLIS = 10;
-    private static final long TRANSFER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final GroupSettings settings;
     private final GroupMembers members;
@@ -58,7 +56,7 @@ final class RaftGroup implements AutoCloseable {
     private final AddressedLog addressed;
     private final HomeReturn home = new HomeReturn(); // used by the thread
     private volatile long leadingTerm = NOT_LEADING;
-    private volatile boolean isPaused;
+    private final Handover handover;
     private volatile long beginning;
     private volatile @Nullable View view;
     private volatile boolean ended;
@@ -76,7 +74,7 @@ final class RaftGroup implements AutoCloseable {
         log = new RocksRaftLog(false, this::failed);
         addressed = new AddressedLog(log, settings.number());
         short id = (short) (FIRST_PROTOCOL + 2 * settings.number());
-        election = new GroupElection(id, members, log, settings.home());
+        election = new GroupElection(id, members, log, settings.home(), () -> !listener.mayServe());
         raft = new GroupRaft((short) (id + 1), settings, members, log, state, new Applied(), this::failed);
         raft.addRoleListener(this::roleChanged);
         thread = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -84,6 +82,7 @@ final class RaftGroup implements AutoCloseable {
             made.setDaemon(true);
             return made;
         });
+        handover = new Handover(settings, new Leadership(), listener, thread);
         messages = new MemberMessages(settings, folder, state, log, new Own());
         gauges = new GroupGauges(settings, log, raft, proposals, messages);
     }
@@ -128,6 +127,15 @@ final class RaftGroup implements AutoCloseable {
 
     int number() {
         return settings.number();
+    }
+
+    String name() {
+        return settings.name();
+    }
+
+    /** Runs a task on the group's thread; not if that has ended. */
+    void onThread(Runnable task) {
+        execute(task);
     }
 
     /** The protocols of the group, the lower one first. */
@@ -178,7 +186,7 @@ final class RaftGroup implements AutoCloseable {
             return CompletableFuture.failedFuture(
                     new NotLeadingException("refused: this node does not lead the group in term " + term));
         }
-        if (isPaused) {
+        if (handover.isPaused()) {
             return CompletableFuture.failedFuture(
                     new NotLeadingException("refused: the leadership is being transferred to the home of the group"));
         }
@@ -246,7 +254,7 @@ final class RaftGroup implements AutoCloseable {
 
     /** Called by the engine while it holds its own locks. */
     private void roleChanged(Role role) {
-        isPaused = false;
+        handover.roleChanged();
         if (role == Role.Leader) {
             try {
                 raft.begin();
@@ -304,9 +312,10 @@ final class RaftGroup implements AutoCloseable {
         try {
             long now = System.nanoTime();
             long term = leadingTerm;
-            if (term != NOT_LEADING && !isPaused) {
+            if (term != NOT_LEADING && !handover.isPaused()) {
                 admit(term);
                 release(term);
+                handover.passOn(view);
             }
             View present = view;
             gauges.measure(leadingTerm == NOT_LEADING ? null : present);
@@ -326,42 +335,11 @@ final class RaftGroup implements AutoCloseable {
 
     /** Asks for the leadership, if this is the home. */
     private void claim(@Nullable Address leader, long now) {
-        if (settings.isHome() && log.isVoter() && !ended) {
+        if (settings.isHome() && log.isVoter() && !ended && listener.mayServe()) {
             long term = log.currentTerm();
             if (home.isDue(now, leader == null ? -1 : term) && leader != null) {
                 messages.send(leader, new GroupMessage.Claim(term));
             }
-        }
-    }
-
-    /** The home asks for the leadership: proposals pause until it has all entries, and then there is an election. */
-    private void claimed(Address from, long term) {
-        if (term == leadingTerm && !isPaused && from.equals(GroupMembers.find(view, settings.home()))) {
-            isPaused = true;
-            giveTo(from, System.nanoTime() + TRANSFER_NANOS);
-        }
-    }
-
-    private void giveTo(Address from, long endNanos) {
-        if (!isPaused || ended) {
-            return;
-        }
-        if (proposals.entries() == 0 && raft.matching(from) == log.lastAppended()) {
-            LOG.info("the leadership of the group {} goes back to its home {}", settings.name(), settings.home());
-            election.startVotingThread();
-            long term = leadingTerm;
-            thread.schedule(() -> resume(term), TRANSFER_NANOS, TimeUnit.NANOSECONDS);
-        } else if (System.nanoTime() - endNanos > 0) {
-            isPaused = false;
-        } else {
-            thread.schedule(() -> giveTo(from, endNanos), TRANSFER_MILLIS, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    /** The election may have come to nothing: then this member leads on in its term. */
-    private void resume(long term) {
-        if (leadingTerm == term) {
-            isPaused = false;
         }
     }
 
@@ -474,6 +452,25 @@ final class RaftGroup implements AutoCloseable {
         }
     }
 
+    /** What a handover needs to know and to do. */
+    private final class Leadership implements Handover.Group {
+
+        @Override
+        public long term() {
+            return ended ? NOT_LEADING : leadingTerm;
+        }
+
+        @Override
+        public boolean isReady(Address other) {
+            return proposals.entries() == 0 && raft.matching(other) == log.lastAppended();
+        }
+
+        @Override
+        public void vote() {
+            election.startVotingThread();
+        }
+    }
+
     /** Called on the engine's thread. */
     private final class Applied implements GroupRaft.AppliedEntries {
 
@@ -528,7 +525,9 @@ final class RaftGroup implements AutoCloseable {
 
         @Override
         public void claimed(Address from, long term) {
-            RaftGroup.this.claimed(from, term);
+            if (from.equals(GroupMembers.find(view, settings.home()))) {
+                handover.claimed(from, term);
+            }
         }
 
         @Override
@@ -560,6 +559,20 @@ final class RaftGroup implements AutoCloseable {
 
         /** This member does not lead any more; what waited has failed. */
         void following();
+
+        /** Whether this member may serve what it leads. One that may not leaves the leadership to others. Does not block; also called by other threads. */
+        default boolean mayServe() {
+            return true;
+        }
+
+        /**
+         * The home of the group asks for the leadership.
+         *
+         * @return completes when this member serves nothing, so that it may be given
+         */
+        default CompletableFuture<Void> askedBack() {
+            return CompletableFuture.completedFuture(null);
+        }
 
         /**
          * The log or the state cannot be used; this member must leave its channel at once.

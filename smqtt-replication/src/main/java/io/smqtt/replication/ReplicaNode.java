@@ -7,6 +7,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.persistence.DiskProbe;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.Replicas;
@@ -16,12 +17,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jgroups.stack.Protocol;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,11 +48,17 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     private static final Duration PROBE_EVERY = Duration.ofSeconds(5);
     private static final long JOIN_MILLIS = 60_000;
     private static final int MAX_ENTRIES = 16;
+
+    /** Clients do not wait longer for a store that no node serves. */
+    private static final long AWAITED_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private static final long MAX_BYTES = 64L << 20;
 
     private final ReplicaPlan plan;
     private final DiskWatch disk;
     private final SortedMap<String, ReplicatedStore> replicas = new TreeMap<>();
+    private final Map<String, Adopter> adopters = new ConcurrentHashMap<>();
+    private final Map<String, Long> awaitedSince = new ConcurrentHashMap<>();
     private volatile @Nullable GroupChannel channel;
 
     private ReplicaNode(ReplicaPlan plan, Path data) {
@@ -117,6 +127,63 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
             throw new StoreUnavailableException(
                     "nodes with replicas cannot be reached from " + plan.address() + ": " + e.getMessage(), e);
         }
+    }
+
+    // --- stores of other nodes
+
+    /** From now on this node adopts stores of other nodes. */
+    void adoptInto(SessionRegistry sessions) {
+        store().adopts();
+        replicas.forEach((home, replica) -> {
+            if (!home.equals(plan.self())) {
+                Adopter adopter = new Adopter(home, replica, sessions);
+                adopters.put(home, adopter);
+                adopter.start();
+            }
+        });
+    }
+
+    /** Gives up all adopted stores. Blocks. */
+    void stopAdopting() {
+        adopters.values().forEach(Adopter::close);
+        adopters.clear();
+    }
+
+    /**
+     * Whether a store is about to be served that no node serves now: the node that has begun its last reign is not reached, or is this one and has not
+     * finished, and there is a majority. After 30 s it is not expected any more.
+     *
+     * @param nodes the nodes that are reached, this one included
+     */
+    boolean isAwaited(Collection<String> nodes) {
+        boolean any = false;
+        for (Map.Entry<String, ReplicatedStore> next : replicas.entrySet()) {
+            String home = next.getKey();
+            if (home.equals(plan.self()) || isServed(home, next.getValue(), nodes)) {
+                awaitedSince.remove(home);
+            } else {
+                long now = System.nanoTime();
+                Long since = awaitedSince.putIfAbsent(home, now);
+                any |= since == null || now - since < AWAITED_NANOS;
+            }
+        }
+        return any;
+    }
+
+    private boolean isServed(String home, ReplicatedStore replica, Collection<String> nodes) {
+        if (!replica.hasBeenServed() || !replica.group().hasMajority()) {
+            return true; // it has no sessions, or is not served before other nodes are back
+        }
+        String last = replica.server();
+        String server = last == null ? replica.group().leader() : last; // a leader serves, or is about to
+        if (server == null) {
+            return false;
+        }
+        if (server.equals(plan.self())) {
+            Adopter adopter = adopters.get(home);
+            return adopter != null && adopter.hasAdopted();
+        }
+        return nodes.contains(server);
     }
 
     private ReplicatedStore store() {
@@ -215,7 +282,8 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
                 members,
                 members.stream().filter(present::contains).toList(),
                 figures.leader(),
-                home.equals(plan.self()) && replica.leads(),
+                replica.leads() && replica.reigns(),
+                replica.server(),
                 figures.isVoter(),
                 figures.term(),
                 figures.lastIndex(),
@@ -236,7 +304,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         if (own != null) {
             return text(own);
         }
-        String notServed = replica.notServed();
+        String notServed = replica == store() ? replica.notServed() : null;
         if (notServed != null) {
             return notServed;
         }
@@ -283,6 +351,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     @Override
     public void close() throws IOException {
         disk.close();
+        stopAdopting();
         GroupChannel open = channel;
         try {
             if (open != null) {

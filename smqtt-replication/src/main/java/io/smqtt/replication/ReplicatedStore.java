@@ -17,11 +17,15 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jgroups.stack.Protocol;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,32 +64,50 @@ final class ReplicatedStore implements BrokerStore {
     private final StoreState state;
     private final RaftGroup group;
     private final Link link;
-    private final GroupCommits commits;
-    private final OwnReign reign;
-    private final CompletableFuture<Void> over = new CompletableFuture<>(); // its reign is over
-    private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the store is closed after that, too
+    private final String self;
+    private final @Nullable String home;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object serving = new Object(); // not the monitor that threads of the group take
-    private volatile @Nullable BrokerStore store; // set once, guarded by serving
+    private volatile StoreService service; // replaced on the group's thread
+    private volatile Supplier<CompletableFuture<Void>> givingBack = () -> CompletableFuture.completedFuture(null);
+    private volatile @Nullable Reign current;
+    private volatile long ledTerm; // written by the group's thread
     private volatile @Nullable Path former;
+    private volatile boolean adopts;
     private volatile @Nullable Throwable failure;
 
     private ReplicatedStore(GroupSettings settings, StoreSettings limits, Link link) {
         this.link = link;
-        commits = new GroupCommits(
+        self = settings.self();
+        home = settings.home();
+        service = newService(settings.name());
+        state = new StoreState(limits, new Used());
+        group = RaftGroup.open(settings, state, new Role());
+    }
+
+    private StoreService newService(String name) {
+        GroupCommits commits = new GroupCommits(
                 (term, content) -> group().propose(term, content),
                 (ofReign, number) -> position().has(ofReign, number),
                 () -> group().hasMajority(),
                 GRACE);
-        reign = new OwnReign(
-                settings.name(),
-                new Reign(settings.self(), new SecureRandom().nextLong()),
+        Served served = new Served();
+        OwnReign reign = new OwnReign(
+                name,
+                new Reign(self, new SecureRandom().nextLong()),
                 commits,
                 (term, content) -> group().propose(term, content),
                 () -> position().reign(),
-                new Served());
-        state = new StoreState(limits, new Used());
-        group = RaftGroup.open(settings, state, new Role());
+                served,
+                !isOfAnother());
+        StoreService made = new StoreService(commits, reign);
+        served.service = made;
+        return made;
+    }
+
+    /** Whether the store is that of another node: then it can be served again after its reign. */
+    private boolean isOfAnother() {
+        return home != null && !home.equals(self);
     }
 
     /**
@@ -146,20 +168,21 @@ final class ReplicatedStore implements BrokerStore {
      */
     boolean awaitLeading(Duration patience) throws InterruptedException {
         boolean serves = false;
-        reign.want();
+        StoreService now = service;
+        now.reign().want();
         try {
-            serves = awaitOpen(patience) && serve();
+            serves = awaitOpen(now, patience) && serve(now);
             return serves;
         } finally {
             if (!serves) {
-                reign.wantNot();
+                now.reign().wantNot();
             }
         }
     }
 
-    private synchronized boolean awaitOpen(Duration patience) throws InterruptedException {
+    private synchronized boolean awaitOpen(StoreService now, Duration patience) throws InterruptedException {
         long endNanos = System.nanoTime() + patience.toNanos();
-        while (!commits.isOpen()) {
+        while (!now.commits().isOpen()) {
             requireUsable();
             long leftMillis = TimeUnit.NANOSECONDS.toMillis(endNanos - System.nanoTime());
             if (leftMillis <= 0) {
@@ -179,7 +202,7 @@ final class ReplicatedStore implements BrokerStore {
      * @throws IllegalStateException if it has failed for another reason
      */
     void requireUsable() {
-        String over = reign.ended();
+        String over = service.reign().ended();
         if (over != null) {
             throw new StoreUnavailableException(over, null);
         }
@@ -195,12 +218,89 @@ final class ReplicatedStore implements BrokerStore {
     /** Why this member does not serve its store any more, while its log and its rows are in use; null if it does, or never has. */
     @Nullable
     String notServed() {
-        return reign.ended();
+        return service.reign().ended();
     }
 
     /** Sets what is called when this member does not serve its store any more; at once if that is so already. Must not block. */
     void whenNotServed(Runnable task) {
-        over.thenRun(task);
+        service.over().thenRun(task);
+    }
+
+    // --- the store of another node
+
+    /** Nodes adopt each other's stores: this one leaves the leadership to others when its reign is over, and proves that it serves a session before that moves. */
+    void adopts() {
+        adopts = true;
+    }
+
+    /** Sets what is called when the home asks for the leadership; its result completes when this member serves nothing. On a thread of the group. */
+    void giveBackBy(Supplier<CompletableFuture<Void>> task) {
+        givingBack = task;
+    }
+
+    /** The store over the rows, while this member serves it; otherwise null. */
+    @Nullable
+    BrokerStore served() {
+        return service.store();
+    }
+
+    /** Whether this member leads the group, and has applied all that was committed before. */
+    boolean isLeader() {
+        return ledTerm != 0;
+    }
+
+    /** The number of the last reign that was applied here. */
+    long reignNumber() {
+        return position().reign();
+    }
+
+    /** Whether any node has served the store yet. Until then it has no sessions. */
+    boolean hasBeenServed() {
+        return position().reign() != 0;
+    }
+
+    /** The node that has begun the last reign that is known here; null if it is not known since the start. */
+    @Nullable
+    String server() {
+        Reign last = current;
+        return last == null ? null : last.node();
+    }
+
+    /** Whether this run of this node has begun the last reign that is known here, and it has not ended. */
+    boolean reigns() {
+        StoreService now = service;
+        return now.store() != null && now.reign().ended() == null;
+    }
+
+    /**
+     * Ends the service of another node's store: what was submitted is committed, or has failed, and the store is closed. The member can serve again after
+     * that. Blocks.
+     */
+    void giveUp() {
+        StoreService past = service;
+        TimedClose ending = TimedClose.begin("smqtt-replica-end", this::endServing);
+        if (!ending.await(COMMIT_WITHIN)) {
+            past.commits().end("the store is given up");
+            ending.await(CLOSE_WITHIN);
+        }
+        past.reign().giveBack();
+        CompletableFuture<Void> replaced = new CompletableFuture<>();
+        group.onThread(() -> {
+            StoreService next = newService(group.name());
+            service = next;
+            if (ledTerm != 0) {
+                next.reign().leads(ledTerm);
+            }
+            past.closed().complete(null);
+            replaced.complete(null);
+        });
+        try {
+            replaced.get(COMMIT_WITHIN.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.debug("the group {} has ended", group.name(), e);
+        }
     }
 
     /** Why the log or the rows of this member cannot be used any more; null while they are in use. */
@@ -210,19 +310,19 @@ final class ReplicatedStore implements BrokerStore {
     }
 
     /** Returns false if the leadership has ended meanwhile. */
-    private boolean serve() {
+    private boolean serve(StoreService now) {
         synchronized (serving) {
-            if (store == null) {
+            if (now.store() == null) {
                 requireUsable();
                 try {
                     Path taken = former;
                     if (taken != null) {
-                        state.rows().takeOver(taken, commits);
+                        state.rows().takeOver(taken, now.commits());
                         former = null;
                     }
-                    store = state.rows().lead(commits);
+                    now.opened(state.rows().lead(now.commits()));
                 } catch (StoreUnusableException e) {
-                    if (commits.isOpen()) {
+                    if (now.commits().isOpen()) {
                         throw e;
                     }
                     return false;
@@ -238,7 +338,7 @@ final class ReplicatedStore implements BrokerStore {
     }
 
     private BrokerStore store() {
-        BrokerStore open = store;
+        BrokerStore open = service.store();
         if (open == null) {
             throw new IllegalStateException("this member of the store does not lead");
         }
@@ -283,18 +383,25 @@ final class ReplicatedStore implements BrokerStore {
 
     @Override
     public ReasonCode refusal() {
+        GroupCommits commits = service.commits();
         return commits.isOpen() && !commits.isFailing() ? ReasonCode.QUOTA_EXCEEDED : ReasonCode.SERVER_UNAVAILABLE;
     }
 
     /** While this member could lead again in a moment, clients wait for that. */
     @Override
     public boolean isCutOff() {
+        GroupCommits commits = service.commits();
         return !commits.isOpen() && (commits.hasEnded() || !group.hasMajority());
     }
 
     @Override
     public boolean isHealthy() {
-        return commits.isOpen() && store().isHealthy();
+        return service.commits().isOpen() && store().isHealthy();
+    }
+
+    @Override
+    public boolean mayBeServedElsewhere() {
+        return adopts;
     }
 
     /** Commits all submitted operations, and closes the store. The group stays in use. */
@@ -320,7 +427,7 @@ final class ReplicatedStore implements BrokerStore {
             String cause = group.hasMajority()
                     ? "it does not commit them fast enough"
                     : "it reaches no majority of its replicas";
-            commits.end("the store is closed");
+            service.commits().end("the store is closed");
             if (waiting > 0) {
                 LOG.warn(
                         "the store {} is closed before all was committed, because {}: up to {} bytes of operations are not committed",
@@ -350,8 +457,8 @@ final class ReplicatedStore implements BrokerStore {
         long leftNanos = COMMIT_WITHIN.toNanos();
         long before = -1;
         try {
-            while (leftNanos > 0 && before != commits.committed()) {
-                before = commits.committed();
+            while (leftNanos > 0 && before != service.commits().committed()) {
+                before = service.commits().committed();
                 if (ending.await(Duration.ofNanos(Math.min(leftNanos, progress.toNanos())))) {
                     return true;
                 }
@@ -366,7 +473,7 @@ final class ReplicatedStore implements BrokerStore {
 
     /** Whether this member leads, and its store takes batches. */
     boolean leads() {
-        return commits.isOpen();
+        return service.commits().isOpen();
     }
 
     /** The channel of a member. */
@@ -406,17 +513,30 @@ final class ReplicatedStore implements BrokerStore {
 
         @Override
         public void leading(long term) {
-            reign.leads(term);
+            ledTerm = term;
+            service.reign().leads(term);
         }
 
         @Override
         public void following() {
-            reign.follows();
+            ledTerm = 0;
+            service.reign().follows();
+        }
+
+        @Override
+        public boolean mayServe() {
+            return !adopts || isOfAnother() || service.reign().ended() == null;
+        }
+
+        @Override
+        public CompletableFuture<Void> askedBack() {
+            return givingBack.get();
         }
 
         @Override
         public void failed(Throwable cause) {
-            reign.follows();
+            ledTerm = 0;
+            service.reign().follows();
             synchronized (ReplicatedStore.this) {
                 failure = cause;
                 ReplicatedStore.this.notifyAll();
@@ -428,6 +548,8 @@ final class ReplicatedStore implements BrokerStore {
     /** Called by threads of the group. */
     private final class Served implements OwnReign.Listener {
 
+        private @Nullable StoreService service;
+
         @Override
         public void opened() {
             synchronized (ReplicatedStore.this) {
@@ -438,12 +560,16 @@ final class ReplicatedStore implements BrokerStore {
         @Override
         public void ended() {
             opened();
-            over.complete(null);
+            StoreService past = Objects.requireNonNull(service);
+            past.over().complete(null);
+            if (isOfAnother()) {
+                return; // closed when its sessions are forgotten
+            }
             TimedClose.begin("smqtt-replica-end", () -> {
                 try {
                     endServing();
                 } finally {
-                    ended.complete(null);
+                    past.closed().complete(null);
                 }
             });
         }
@@ -454,18 +580,20 @@ final class ReplicatedStore implements BrokerStore {
 
         @Override
         public void applied(long entry, Reign begun) {
-            reign.applied(entry, begun);
+            current = begun;
+            service.reign().applied(entry, begun);
         }
 
         @Override
         public void found(long entry) {
-            reign.found(entry);
+            service.reign().found(entry);
         }
 
         @Override
         public CompletableFuture<Void> replaced() {
-            reign.end("other nodes have more of it than this one, which gets a checkpoint");
-            return ended;
+            StoreService now = service;
+            now.reign().end("other nodes have more of it than this one, which gets a checkpoint");
+            return now.closed();
         }
     }
 }

@@ -8,17 +8,30 @@ import io.smqtt.session.PacketSink;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Replicas;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
- * Shows the replicas of this node to other modules. The store ends them. When another node has served this node's store, the clients whose sessions
- * are in it are disconnected: what this node has in memory of them is out of date.
+ * Shows the replicas of this node to other modules, and with {@code storage.adoption} adopts the stores of nodes that are away. The store of this node
+ * ends the replicas. When another node has served it, the clients whose sessions are in it are disconnected: what this node has in memory of them is out
+ * of date.
  */
 final class ReplicationModule implements BrokerModule {
 
     private final ReplicaNode node;
+    private final boolean adopts;
 
     ReplicationModule(ReplicaNode node) {
+        this(node, false);
+    }
+
+    /**
+     * Creates the module.
+     *
+     * @param adopts whether this node serves the stores of nodes that are away
+     */
+    ReplicationModule(ReplicaNode node, boolean adopts) {
         this.node = node;
+        this.adopts = adopts;
     }
 
     @Override
@@ -33,7 +46,15 @@ final class ReplicationModule implements BrokerModule {
 
     @Override
     public Mono<Void> start(Core core) {
-        return Mono.fromRunnable(() -> node.whenNotServed(() -> disconnectStored(core.sessions())));
+        return Mono.fromRunnable(() -> {
+            if (adopts) {
+                core.sessions().adoptions().expect(node::isAwaited);
+                node.whenNotServed(() -> core.sessions().forgetStored());
+                node.adoptInto(core.sessions());
+            } else {
+                node.whenNotServed(() -> disconnectStored(core.sessions()));
+            }
+        });
     }
 
     private static void disconnectStored(SessionRegistry sessions) {
@@ -53,6 +74,6 @@ final class ReplicationModule implements BrokerModule {
 
     @Override
     public Mono<Void> stop() {
-        return Mono.empty();
+        return Mono.<Void>fromRunnable(node::stopAdopting).subscribeOn(Schedulers.boundedElastic());
     }
 }

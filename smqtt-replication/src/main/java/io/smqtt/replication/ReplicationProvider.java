@@ -58,7 +58,8 @@ public final class ReplicationProvider implements ModuleProvider {
                 throw new StoreUnavailableException(
                         "after " + PATIENCE.toMinutes() + " minutes without progress still " + node.progress(), null);
             }
-            builder.store(store).module(new ReplicationModule(node));
+            builder.store(store)
+                    .module(new ReplicationModule(node, config.storage().adoption()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             node.closeAll();

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The content of one frame of a {@link PeerOutbox}: messages that follow each other, all parked before or none. */
+@OnClusterLoop
+final class OutboundFrame {
+
+    private final ClusterSettings settings;
+    private final List<Outbound> parts = new ArrayList<>();
+    private int count;
+    private int bytes;
+
+    OutboundFrame(ClusterSettings settings) {
+        this.settings = settings;
+    }
+
+    /** The number of a message in a park, or 0. */
+    static long rowOf(Outbound message) {
+        return message instanceof OutboundMessage one ? one.row() : 0;
+    }
+
+    boolean hasRoomFor(Outbound next) {
+        return count == 0
+                || (count < settings.rowsPerFrame()
+                        && bytes + next.bytes() <= settings.frameBytes()
+                        && isParked() == (rowOf(next) != 0)
+                        && homes().equals(homesOf(next)));
+    }
+
+    private static String homesOf(Outbound message) {
+        return message instanceof OutboundMessage one ? one.homes() : Homes.ALL;
+    }
+
+    /** The nodes whose sessions are to get them. */
+    String homes() {
+        return homesOf(parts.get(0));
+    }
+
+    boolean isParked() {
+        return rowOf(parts.get(0)) != 0;
+    }
+
+    void add(Outbound next) {
+        parts.add(next);
+        count += next.count();
+        bytes += next.bytes();
+    }
+
+    List<Outbound> parts() {
+        return parts;
+    }
+
+    int count() {
+        return count;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+}

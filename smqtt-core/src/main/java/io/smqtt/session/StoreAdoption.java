@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.Elsewhere;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The adoption of another node's store: its sessions become absent sessions of this node, which are stored there. A session whose client has another
+ * one here is merged into that. Queues of shared groups, delayed and parked messages, retained messages, and sessions that only have a will left are not
+ * touched: they wait for their node.
+ *
+ * <p>The store is read on the thread that adopts it. All else is done on event loops, some sessions at a time.
+ */
+final class StoreAdoption implements BrokerStore.RecoveryVisitor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StoreAdoption.class);
+    private static final int AT_ONCE = 200;
+    private static final long AGAIN_MILLIS = 1_000;
+
+    private final SessionServices services;
+    private final SessionResources resources;
+    private final SessionTable table;
+    private final SessionClaims claims;
+    private final Stores stores;
+    private final List<ArrayDeque<Found>> byLoop = new ArrayList<>();
+    private final Set<Session> present = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger refused = new AtomicInteger();
+    private final long reign;
+    private @Nullable Found current;
+    private int found;
+    private volatile boolean over;
+
+    /** A session that was read. */
+    private static final class Found {
+
+        private final StoredSession header;
+        private final StoredQueue waiting;
+        private final List<StoredSubscription> subscriptions = new ArrayList<>(2);
+        private final List<Integer> received = new ArrayList<>(0);
+
+        Found(StoredSession header, StoredQueue waiting) {
+            this.header = header;
+            this.waiting = waiting;
+        }
+    }
+
+    StoreAdoption(SessionServices services, SessionTable table, SessionClaims claims, Stores stores, long reign) {
+        this.reign = reign;
+        this.services = services;
+        this.resources = services.resources();
+        this.table = table;
+        this.claims = claims;
+        this.stores = stores;
+        resources.router().loops().forEach(loop -> byLoop.add(new ArrayDeque<>()));
+    }
+
+    /** The node whose store it is. */
+    String home() {
+        return Objects.requireNonNull(stores.home());
+    }
+
+    /** The number of the reign over the store. */
+    long reign() {
+        return reign;
+    }
+
+    /** The number of sessions that were found. */
+    int found() {
+        return found;
+    }
+
+    /** The number of sessions that are still in the store. */
+    int size() {
+        present.removeIf(Session::hasEnded);
+        return present.size();
+    }
+
+    // --- reading
+
+    /** Reads the store. Blocks. What it returns completes when all sessions are sessions of this node. */
+    CompletableFuture<Void> read() {
+        long beganNanos = System.nanoTime();
+        stores.store().recover(this);
+        stores.open();
+        return onLoops(this::install)
+                .thenRun(() -> LOG.info(
+                        "adopted {} sessions of node {} in {} ms{}",
+                        present.size(),
+                        home(),
+                        (System.nanoTime() - beganNanos) / 1_000_000,
+                        refused.get() == 0
+                                ? ""
+                                : "; " + refused.get()
+                                        + " more do not fit into the limits of this node, and wait for that one"));
+    }
+
+    @Override
+    public void session(StoredSession stored, StoredQueue waiting) {
+        current = null;
+        boolean isOfItsNode = InProcess.isReserved(stored.clientId()) || InProcess.isLocalOnly(stored.clientId());
+        if (isOfItsNode
+                || stored.expirySeconds()
+                        == 0) { // a session that was arriving there when its node failed has no expiry interval
+            return;
+        }
+        Found next = new Found(stored, waiting);
+        current = next;
+        byLoop.get(found++ % byLoop.size()).add(next);
+    }
+
+    @Override
+    public void subscription(StoredSubscription subscription) {
+        Found session = current;
+        if (session != null) {
+            session.subscriptions.add(subscription);
+        }
+    }
+
+    @Override
+    public void received(int packetId) {
+        Found session = current;
+        if (session != null) {
+            session.received.add(packetId);
+        }
+    }
+
+    @Override
+    public void retained(ApplicationMessage message) {
+        // all nodes have them
+    }
+
+    @Override
+    public void note(String name, byte[] note) {
+        stores.takenBefore().found(name, note);
+    }
+
+    // --- on event loops
+
+    /** Runs a step on each event loop, again and again until it returns false. */
+    private CompletableFuture<Void> onLoops(LoopStep step) {
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (RoutingLoop loop : resources.router().loops()) {
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            ends.add(end);
+            loop.executor().execute(() -> step(loop, step, end));
+        }
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    }
+
+    private static void step(RoutingLoop loop, LoopStep step, CompletableFuture<Void> end) {
+        try {
+            if (step.run(loop)) {
+                loop.executor().execute(() -> step(loop, step, end));
+            } else {
+                end.complete(null);
+            }
+        } catch (RuntimeException e) { // whoever waits must not wait for ever
+            end.completeExceptionally(e);
+        }
+    }
+
+    /** A part of the work of an event loop. */
+    private interface LoopStep {
+
+        /** Returns whether there is more. */
+        boolean run(RoutingLoop loop);
+    }
+
+    private boolean install(RoutingLoop loop) {
+        ArrayDeque<Found> waiting = byLoop.get(loop.index());
+        for (int i = 0; i < AT_ONCE && !waiting.isEmpty(); i++) {
+            install(loop, waiting.remove());
+        }
+        return !waiting.isEmpty();
+    }
+
+    private void install(RoutingLoop loop, Found each) {
+        Session session = table.found(services, stores, loop, each.header, each.waiting);
+        String limit = session.charge().refusalOfStored(session.charge().weight());
+        if (limit != null) {
+            resources.refused(limit);
+            refused.incrementAndGet();
+            return;
+        }
+        Session other = table.adopted(session);
+        present.add(session);
+        for (StoredSubscription stored : each.subscriptions) {
+            session.subscriptions().recover(session.subscriptions().of(stored));
+        }
+        each.received.forEach(packetId -> session.inbound().received(packetId));
+        if (each.waiting.messages() > 0) {
+            resources.observer().deliveriesAdded(DeliverySource.RECOVERED, each.waiting.messages());
+        }
+        if (other == null) {
+            session.life().awaitClient();
+        } else {
+            merge(session);
+        }
+    }
+
+    /** Merges the session into the one that its client has here. */
+    private void merge(Session session) {
+        claims.whenSettled(session, () -> {
+            if (!over && !session.hasEnded()) {
+                new LocalMove(services, claims, session).begin(moved -> {
+                    if (!moved && !over) {
+                        Runnable again = () -> merge(session);
+                        session.owner().executor().schedule(again, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+                    }
+                });
+            }
+        });
+    }
+
+    // --- the end
+
+    /** Forgets the sessions; completes when what was submitted to the store is all. One that is moving is forgotten afterwards, if it stays. */
+    CompletableFuture<Void> forget() {
+        over = true;
+        List<Queue<Session>> waiting = new ArrayList<>();
+        resources.router().loops().forEach(loop -> waiting.add(new ArrayDeque<>()));
+        for (Session session : present) {
+            waiting.get(session.owner().index()).add(session);
+        }
+        return onLoops(loop -> {
+            Queue<Session> mine = waiting.get(loop.index());
+            for (int i = 0; i < AT_ONCE && !mine.isEmpty(); i++) {
+                Session session = mine.remove();
+                claims.claimHere(session, loop, () -> letGo(session));
+            }
+            if (mine.isEmpty()) {
+                stores.of(loop).flush();
+                stores.end(loop);
+            }
+            return !mine.isEmpty();
+        });
+    }
+
+    private void letGo(Session session) {
+        int pending = session.hasEnded() ? 0 : session.queuedCount();
+        session.life().letGo();
+        if (pending > 0) {
+            resources.observer().messageElsewhere(Elsewhere.MOVED, pending);
+        }
+    }
+}

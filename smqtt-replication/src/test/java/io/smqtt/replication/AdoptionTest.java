@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.replication;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.persistence.StoreSettings;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.ReplicaStatus;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jgroups.protocols.DISCARD;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Brokers over the replicas of three nodes in one JVM, without a cluster between them: one serves the store of another. */
+@Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
+class AdoptionTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    private Path folder;
+
+    private final Map<String, Integer> ports = TestStack.ports(Set.of("a", "b", "c"));
+    private final Map<String, ReplicaNode> nodes = new ConcurrentHashMap<>();
+    private final Map<String, TestBroker> brokers = new ConcurrentHashMap<>();
+    private final Map<String, DISCARD> networks = new ConcurrentHashMap<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void close() {
+        brokers.values().forEach(TestBroker::close);
+        nodes.values().forEach(ReplicaNode::closeAll);
+        threads.shutdownNow();
+    }
+
+    private void open(String... names) throws Exception {
+        List<CompletableFuture<Void>> starts = new ArrayList<>();
+        for (String name : names) {
+            starts.add(CompletableFuture.runAsync(() -> openOne(name), threads));
+        }
+        for (CompletableFuture<Void> start : starts) {
+            start.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    private void openOne(String name) {
+        TreeMap<String, String> addresses = new TreeMap<>();
+        ports.forEach((node, port) -> addresses.put(node, "127.0.0.1:" + port));
+        DISCARD network = new DISCARD();
+        networks.put(name, network);
+        try {
+            ReplicaNode node = ReplicaNode.open(
+                    new ReplicaPlan(name, addresses, 3),
+                    folder.resolve(name),
+                    StoreSettings.defaults(),
+                    TestStack.reliable(name, ports, network));
+            nodes.put(name, node);
+            BrokerStore store = node.awaitStore(PATIENCE);
+            assertThat(store).isNotNull();
+            brokers.put(
+                    name,
+                    TestBroker.builder()
+                            .parts(parts -> parts.store(store).module(new ReplicationModule(node, true)))
+                            .start());
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Ends a node without a word to the others. */
+    private void kill(String name) {
+        networks.get(name).discardAll(true);
+        nodes.get(name).leave();
+        brokers.remove(name).close();
+        nodes.remove(name).closeAll();
+    }
+
+    /** Freezes a node for the others, and lets it wake. */
+    private void cut(String name, boolean cut) {
+        networks.get(name).discardAll(cut);
+    }
+
+    /** Waits until another node has adopted the sessions of a node. */
+    private String awaitServer(String home, String other) {
+        String found = await().atMost(PATIENCE)
+                .until(
+                        () -> nodes.entrySet().stream()
+                                .filter(node -> !node.getKey().equals(other))
+                                .filter(node -> node.getValue().status().stream()
+                                        .anyMatch(status -> status.home().equals(home)
+                                                && status.serves()
+                                                && node.getKey().equals(status.server())))
+                                .map(Map.Entry::getKey)
+                                .findFirst()
+                                .orElse(null),
+                        server -> server != null);
+        List<String> others = List.of("b", "c");
+        await().atMost(PATIENCE).until(() -> !nodes.get(found).isAwaited(others));
+        return found;
+    }
+
+    private RawClient connect(String node) {
+        return brokers.get(node).open(ProtocolVersion.MQTT_5).deadline(PATIENCE);
+    }
+
+    private RawClient resume(String node, String clientId) {
+        RawClient client = connect(node);
+        ReceivedPacket answer = client.connect(ConnectBytes.of(clientId).persistent(3_600));
+        assertThat(answer.sessionPresent()).as(clientId).isTrue();
+        return client;
+    }
+
+    private void store(String node, String clientId, String topic) {
+        try (RawClient client = connect(node)) {
+            client.connect(ConnectBytes.of(clientId).persistent(3_600));
+            client.subscribe(topic, 2);
+            client.disconnect();
+        }
+    }
+
+    /** Takes messages of QoS 2 with their whole handshakes; returns their texts in the order in which they came. */
+    private static List<String> take(RawClient client, int count) {
+        List<String> texts = new ArrayList<>();
+        int completed = 0;
+        while (completed < count) {
+            ReceivedPacket packet = client.receive();
+            assertThat(packet).isNotNull();
+            if (packet.type() == MqttMessageType.PUBREL) {
+                client.acknowledge(0x70, packet.packetId());
+                completed++;
+            } else {
+                assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
+                texts.add(packet.text());
+                client.acknowledge(0x50, packet.packetId());
+            }
+        }
+        return texts;
+    }
+
+    private void publish(String node, String topic, String text) {
+        try (RawClient publisher = connect(node)) {
+            publisher.connect("publisher");
+            publisher.publish(PublishBytes.to(topic).payload(text).qos(2));
+        }
+    }
+
+    @Test
+    void sessionsOfAFailedNodeAreServedByAnotherOneAndGivenBack() throws Exception {
+        open("a", "b", "c");
+        store("a", "moves", "moves");
+        store("a", "stays", "stays");
+        publish("a", "moves", "first");
+        publish("a", "stays", "first");
+
+        kill("a");
+        String server = awaitServer("a", "a");
+        try (RawClient moves = resume(server, "moves")) {
+            publish(server, "moves", "second");
+            publish(server, "stays", "second");
+            assertThat(take(moves, 2)).containsExactly("first", "second");
+
+            open("a");
+            ReplicaStatus own = nodes.get("a").own();
+            assertThat(own.serves()).isTrue();
+            assertThat(own.server()).isEqualTo("a");
+            publish(server, "moves", "third");
+            moves.pubRecAndComp(moves.expectPublish("moves", "third"));
+        }
+        try (RawClient stays = resume("a", "stays")) {
+            assertThat(take(stays, 2)).containsExactly("first", "second");
+            stays.expectNothing();
+        }
+    }
+
+    @Test
+    void aHomeThatWakesLeavesItsStoreToTheNodeThatServesIt() throws Exception {
+        open("a", "b", "c");
+        store("a", "client", "topic");
+        cut("a", true);
+        String server = awaitServer("a", "a");
+        cut("a", false);
+        await().atMost(PATIENCE)
+                .until(() -> nodes.get("a").own().failure() != null
+                        && nodes.get("a").own().connected().size() == 3);
+
+        long termBefore = nodes.get(server).replica("a").figures().term();
+        await().pollDelay(Duration.ofNanos(2 * HomeReturn.LONGEST_NANOS))
+                .atMost(PATIENCE)
+                .until(() -> nodes.get(server).replica("a").leads());
+        assertThat(nodes.get(server).replica("a").reigns()).isTrue();
+        assertThat(nodes.get("a").own().leader()).isEqualTo(server);
+        assertThat(nodes.get(server).replica("a").figures().term()).isEqualTo(termBefore);
+        try (RawClient client = resume(server, "client")) {
+            publish(server, "topic", "text");
+            client.pubRecAndComp(client.expectPublish("topic", "text"));
+        }
+    }
+}
