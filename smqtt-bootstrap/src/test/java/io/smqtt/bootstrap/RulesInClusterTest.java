@@ -231,6 +231,10 @@ class RulesInClusterTest {
             publish(a, b, "two");
             assertThat(received(subscriber, 2 * MESSAGES))
                     .isEqualTo(Map.of("out/changed/a", expected("two", "a"), "out/changed/b", expected("two", "b")));
+
+            assertThat(first.send("DELETE", "/rules/live", "")).isEqualTo(204);
+            await().atMost(PATIENCE).until(() -> second.send("GET", "/rules/live", "") == 404);
+            assertThat(first.send("GET", "/rules/live", "")).isEqualTo(404);
         }
     }
 

@@ -209,7 +209,9 @@ public final class ClusterModule implements BrokerModule {
             core.sessions().adoptions().watch(new LocalAdoptions(created));
             core.router().index().observe(new LocalRoutes(created, adopted));
             found.giveTo(created);
-            core.router().retained().observe(new LocalRetained(created, found, Thread.currentThread()));
+            LocalRetained local = new LocalRetained(created, found);
+            core.router().retained().observe(local);
+            local.foundAll();
             found.given();
             NodeQueues queues = core.sessions().nodeQueues();
             if (queues != null) {
@@ -534,14 +536,23 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
-    /**
-     * Reports the retained messages of this node to the cluster.
-     *
-     * @param found the versions of the existing messages
-     * @param starter supplies the existing messages, and stores nothing
-     */
-    private record LocalRetained(ClusterNode node, FoundRetained found, Thread starter)
-            implements Consumer<ApplicationMessage> {
+    /** Reports the retained messages of this node to the cluster: first those that are there, then each that is stored. */
+    private static final class LocalRetained implements Consumer<ApplicationMessage> {
+
+        private final ClusterNode node;
+        private final FoundRetained found;
+
+        /** The thread that passes what was there, until all was passed: it may be an event loop, which stores messages later. */
+        private volatile @Nullable Thread starter = Thread.currentThread();
+
+        LocalRetained(ClusterNode node, FoundRetained found) {
+            this.node = node;
+            this.found = found;
+        }
+
+        void foundAll() {
+            starter = null;
+        }
 
         @Override
         public void accept(ApplicationMessage message) {
