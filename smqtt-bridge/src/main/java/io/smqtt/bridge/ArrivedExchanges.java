@@ -11,8 +11,10 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,7 @@ final class ArrivedExchanges {
 
     // guarded by this
     private final Map<String, BitSet> waiting = new HashMap<>();
+    private final Set<String> anew = new HashSet<>(); // addresses with a new session that no connection has used yet
     private String owner = "";
     private long version;
     private boolean unsure;
@@ -74,18 +77,18 @@ final class ArrivedExchanges {
         return !comesIn || session == null || connected(address, resumed, session.inbound());
     }
 
-    private synchronized boolean connected(String address, boolean resumed, InboundFlow inbound) {
+    private synchronized boolean connected(String address, boolean present, InboundFlow inbound) {
         load();
-        if (owner.isEmpty() && addresses.size() == 1) {
-            return true; // and nothing is noted
-        }
-        if (owner.equals(address)) {
+        boolean resumed = present && !anew.contains(address);
+        if (owner.equals(address) || (owner.isEmpty() && addresses.size() == 1)) { // then nothing is noted
             forgetUnlessResumed(resumed, inbound);
+            anew.remove(address);
             return true;
         }
         if (!inbound.isSettled()) {
             return false;
         }
+        anew.remove(address);
         unsure = owner.isEmpty() && resumed && inbound.awaitingRelease() > 0;
         if (owner.isEmpty()) {
             forgetUnlessResumed(resumed, inbound);
@@ -117,6 +120,15 @@ final class ArrivedExchanges {
         if (before != null && resumed) {
             before.stream().forEach(inbound::restore);
         }
+    }
+
+    /**
+     * The other broker has begun a session. That counts until a connection to this address is used, which this one need not be.
+     *
+     * @param address one of the configured ones
+     */
+    synchronized void begunAnew(String address) {
+        anew.add(address);
     }
 
     /** Whether identifiers in our session may be those of another address: it is not known from where they came. */

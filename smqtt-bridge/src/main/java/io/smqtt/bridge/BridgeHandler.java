@@ -304,6 +304,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                     empty -> drained(context, empty));
         } else if (!answer.sessionPresent()) {
             bridge.remoteSession().begunAnew(address.text());
+            bridge.arrivals().begunAnew(address.text());
         }
         if (begins() && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
             bridge.arrivals().forget(address.text());

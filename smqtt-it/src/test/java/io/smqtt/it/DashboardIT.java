@@ -206,13 +206,14 @@ class DashboardIT {
                 "rules.configured.sql=SELECT * FROM \"configured\"",
                 "rules.configured.description=<img src=x onerror=alert(1)>");
         RawClient device = client("device");
-        device.subscribe("alarms/#", 1);
+        RawClient operator = client("operator");
+        operator.subscribe("alarms/#", 1);
 
         scenario("rules").run(meanwhile -> {
             meanwhile.await("added");
             device.publish("sensors/1", "{\"t\": 7}", 1);
             device.publish("sensors/1", "{\"t\": 41}", 1);
-            device.expectPublish("alarms/device", "{\"t\":41,\"clientid\":\"device\"}");
+            operator.expectPublish("alarms/device", "{\"t\":41,\"clientid\":\"device\"}");
         });
     }
 

@@ -23,7 +23,7 @@ record NodeView(
 
     private static final Pattern NODE = Pattern.compile("\"node-id\":\"(\\w+)\".*?\"routes\":(\\d+)");
     private static final Pattern PEER =
-            Pattern.compile("\"node-id\":\"(\\w+)\"[^}]*?\"routes\":(\\d+),\"reachable\":(\\w+),"
+            Pattern.compile("\"node-id\":\"(\\w+)\"[^}]*?\"routes\":(\\d+),[^}]*?\"reachable\":(\\w+),"
                     + "\"route-lag\":(\\d+)[^}]*?\"parked-messages\":(\\d+)[,}]");
 
     /** Another node as this one sees it. */
