@@ -303,7 +303,7 @@ class ClusterIT {
                 assertThat(lines).anySatisfy(line -> assertThat(line).matches("n1 +joined \\(this\\) .*"));
                 assertThat(lines)
                         .anySatisfy(line -> assertThat(line)
-                                .matches("n0 +reachable +\\S+ +127\\.0\\.0\\.1:" + nodes.port(0)
+                                .matches("n0 +reachable +full +\\S+ +127\\.0\\.0\\.1:" + nodes.port(0)
                                         + " +1 +5 +0 +0 +0 +.* s ago"));
                 assertThat(lines)
                         .anySatisfy(line -> assertThat(line).matches("n2 +reachable +.* +1 +0 +0 +0 +0 +.* s ago"));
