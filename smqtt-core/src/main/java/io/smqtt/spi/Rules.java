@@ -70,6 +70,13 @@ public interface Rules {
     Mono<Void> remove(String name);
 
     /**
+     * Waits for the changes that were asked for before.
+     *
+     * @return completes when each of them has been made or has failed: the rules that were begun take messages
+     */
+    Mono<Void> settled();
+
+    /**
      * Evaluates a statement for a message that a person has made up. Nothing is written anywhere.
      *
      * @param sql the statement

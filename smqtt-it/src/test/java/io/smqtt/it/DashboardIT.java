@@ -200,7 +200,6 @@ class DashboardIT {
     }
 
     @Test
-    @Tag("long") // the API answers before the rule takes messages
     void aRuleIsTriedOutMadeStoppedStartedAndDeleted() throws Exception {
         broker.close();
         start(

@@ -58,7 +58,7 @@ final class LiveRules {
     private final Map<String, Map<String, String>> early = new LinkedHashMap<>(); // on the thread of changes
     private final Map<String, Map<String, String>> broken =
             new LinkedHashMap<>(); // on the thread of changes: keys that exist and could not be used
-    private final Map<String, RuleStatus> unusable = new ConcurrentSkipListMap<>(); // of those
+    private final Map<String, Unusable> unusable = new ConcurrentSkipListMap<>(); // of those
     private final Changes changes = new Changes("smqtt-rule-changes", this::tryAgain);
     private Rule.@Nullable Surroundings surroundings; // on the thread of changes
     private volatile boolean ended;
@@ -91,14 +91,39 @@ final class LiveRules {
         return List.copyOf(rules.values());
     }
 
-    /** The rules, and those that exist and cannot be used on this node, whose actions have the reason. */
+    /**
+     * The rules, and those that exist and cannot be used on this node, whose actions have the reason. A rule whose last change cannot be used runs as it
+     * was before, and its actions have that reason.
+     */
     List<RuleStatus> status() {
-        Map<String, RuleStatus> all = new TreeMap<>(unusable);
-        rules.forEach((name, rule) -> all.put(name, rule.status()));
+        Map<String, RuleStatus> all = new TreeMap<>();
+        unusable.forEach((name, unused) -> all.put(name, unused.status()));
+        rules.forEach((name, rule) -> {
+            Unusable change = unusable.get(name);
+            all.put(name, change == null ? rule.status() : withReason(rule.status(), change.reason()));
+        });
         return List.copyOf(all.values());
     }
 
-    private static RuleStatus unusable(String name, Map<String, String> keys, RuntimeException problem) {
+    private static RuleStatus withReason(RuleStatus running, String reason) {
+        return new RuleStatus(
+                running.name(),
+                running.sql(),
+                running.description(),
+                running.sources(),
+                running.actions().stream()
+                        .map(action -> new RuleStatus.Action(
+                                action.name(),
+                                action.type(),
+                                "the former rule runs, its last change cannot be used here: " + reason,
+                                action.counts()))
+                        .toList());
+    }
+
+    /** A change that cannot be used: the rule as it should be, and the reason. */
+    private record Unusable(RuleStatus status, String reason) {}
+
+    private static Unusable unusable(String name, Map<String, String> keys, RuntimeException problem) {
         String reason = problem instanceof ConfigurationException known
                 ? String.join("; ", known.problems())
                 : String.valueOf(problem.getMessage());
@@ -109,8 +134,10 @@ final class LiveRules {
                 actions.add(new RuleStatus.Action(action.group(1), type, reason, new RuleCounts().snapshot(0, 0)));
             }
         });
-        return new RuleStatus(
-                name, keys.getOrDefault("sql", ""), keys.getOrDefault("description", ""), List.of(), actions);
+        return new Unusable(
+                new RuleStatus(
+                        name, keys.getOrDefault("sql", ""), keys.getOrDefault("description", ""), List.of(), actions),
+                reason);
     }
 
     /** After a change: rules that could not be made may be possible now, because a file is free. */
@@ -246,6 +273,11 @@ final class LiveRules {
             }
             return forget(name, List.copyOf(queues(name, before)));
         });
+    }
+
+    /** Completes when the changes before it have been made, or have failed. */
+    Mono<Void> settled() {
+        return changes.change(Mono::empty);
     }
 
     /** The actions of a rule that have queues here: those of the rule before, and of former ones that could not be begun. */

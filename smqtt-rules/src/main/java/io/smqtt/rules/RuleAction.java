@@ -78,6 +78,7 @@ final class RuleAction implements Lane.Outcomes {
     private final List<Lane> lanes = new ArrayList<>();
     private final RowMemory<ReceivedMessage> memory = new RowMemory<>(MOST_ROW_BYTES, this::evaluate);
     private final Outage outage;
+    private volatile boolean subscribed;
     private volatile boolean began;
     private volatile boolean stopped;
     private volatile @Nullable String lastError;
@@ -110,8 +111,15 @@ final class RuleAction implements Lane.Outcomes {
     }
 
     RuleStatus.Action status() {
-        return new RuleStatus.Action(
-                name, config.type(), failing ? lastError : null, counts.snapshot(waiting(), queueDropped()));
+        return new RuleStatus.Action(name, config.type(), problem(), counts.snapshot(waiting(), queueDropped()));
+    }
+
+    /** The reason for which messages do not reach the sink; null if they do. */
+    private @Nullable String problem() {
+        if (failing) {
+            return lastError;
+        }
+        return subscribed ? null : "its queue is not subscribed yet";
     }
 
     /** Checks the sink: an empty text if it can be reached, otherwise the reason. */
@@ -174,7 +182,7 @@ final class RuleAction implements Lane.Outcomes {
         messages = subscriber;
         MessageFlux<ReceivedMessage> flux = shared.core().broker().receive(shared.filters(), options());
         flux.subscribe(subscriber);
-        return flux.ready();
+        return flux.ready().doOnSuccess(ready -> subscribed = true);
     }
 
     private ConsumerOptions options() {
@@ -220,6 +228,7 @@ final class RuleAction implements Lane.Outcomes {
 
         @Override
         protected void hookOnError(Throwable error) {
+            subscribed = false;
             if (!stopped) {
                 LOG.warn("rule {}: its queue is not available, trying again: {}", label(), error.getMessage());
                 Schedulers.parallel()

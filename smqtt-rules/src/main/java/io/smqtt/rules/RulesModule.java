@@ -218,6 +218,11 @@ final class RulesModule implements BrokerModule, Rules {
     }
 
     @Override
+    public Mono<Void> settled() {
+        return live.settled();
+    }
+
+    @Override
     public Mono<Trial> test(String sql, Map<String, ? extends @Nullable Object> fields) {
         return Mono.fromCallable(() -> RuleTrial.of(sql, fields, budget(config.ruleEngine())))
                 .subscribeOn(Schedulers.boundedElastic());

@@ -122,6 +122,52 @@ class LiveRulesTest {
     }
 
     @Test
+    void ruleWhoseChangeCannotBeUsedRunsAsBeforeAndSaysSo() {
+        rules.begin(stored());
+        rules.put("rule", republish("copy")).block();
+        assertThat(rules.status())
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> assertThat(action.lastError()).isNull());
+
+        assertThatThrownBy(() -> rules.put("rule", BROKEN).block()).isInstanceOf(ConfigurationException.class);
+
+        assertThat(rules.status())
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> {
+                    assertThat(action.type()).isEqualTo("republish");
+                    assertThat(action.lastError())
+                            .startsWith("the former rule runs")
+                            .contains("actions.out.ca");
+                });
+        assertThat(session("rule")).isNotNull();
+
+        rules.put("rule", republish("other")).block();
+        assertThat(rules.status())
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> assertThat(action.lastError()).isNull());
+    }
+
+    /** A change is asked for without waiting for it, as the live objects do. */
+    @Test
+    void settledCompletesWhenTheRulesTakeMessages() {
+        rules.begin(stored());
+        rules.put("rule", republish("copy")).subscribe();
+
+        rules.settled().block();
+
+        assertThat(session("rule")).isNotNull();
+        assertThat(rules.status())
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> assertThat(action.lastError()).isNull());
+        rules.put("broken", BROKEN).subscribe(done -> {}, error -> {});
+        rules.settled().block(); // a change that fails ends, too
+    }
+
+    @Test
     void queueOfARuleThatCouldNotBeMadeEndsWhenTheRuleHasOtherActions() {
         queue("changed");
         queue("disabled");

@@ -17,6 +17,7 @@ import io.smqtt.admin.security.Origins;
 import io.smqtt.spi.RuleStatus;
 import io.smqtt.spi.Rules;
 import io.smqtt.thread.AnyThread;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,6 +36,7 @@ public final class RuleRoutes implements RouteGroup {
     private static final String ID = "id";
     private static final String MISSING = "NOT_FOUND";
     private static final int BODY_BYTES = 64 << 10;
+    private static final Duration SETTLED_WITHIN = Duration.ofSeconds(10);
     private static final String METRICS = "metrics";
     private static final String ACTIONS = "actions";
     private static final String SETTINGS = "settings";
@@ -321,14 +323,21 @@ public final class RuleRoutes implements RouteGroup {
                             }
                         })
                         .then(Mono.defer(() -> objects.kind().put(id, rule, expected, Origins.of(request))))
+                        .delayUntil(made -> settled())
                         .map(answer),
                 MISSING);
+    }
+
+    /** The change is in force on this node, if that does not take too long. */
+    private Mono<Void> settled() {
+        return rules().settled().timeout(SETTLED_WITHIN, Mono.empty());
     }
 
     private Mono<ApiAnswer> remove(ApiRequest request) {
         return ObjectProblems.answered(
                 objects.kind()
                         .delete(request.path(ID), Expected.SOMETHING, Origins.of(request))
+                        .then(Mono.defer(this::settled))
                         .thenReturn(ApiAnswer.noContent()),
                 MISSING);
     }

@@ -46,7 +46,7 @@ public interface SourceOutput {
     void failing(String reason);
 
     /**
-     * Tells operators how many messages wait in the external system. By default nothing is told.
+     * Reports the number of messages that wait in the external system, for operators. By default it is ignored.
      *
      * @param messages those that the source, or the group that it is in, has not read yet; at least 0
      */
