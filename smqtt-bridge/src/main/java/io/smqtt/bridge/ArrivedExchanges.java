@@ -151,7 +151,7 @@ final class ArrivedExchanges {
         }
     }
 
-    /** Whether what our session has is of another address; then what waits for this one is removed. */
+    /** Whether the identifiers of our session are those of another address; then those set aside for this one are removed. */
     private synchronized boolean belongsToAnother(String address) {
         load();
         if (owner.isEmpty() || owner.equals(address)) {
@@ -163,7 +163,7 @@ final class ArrivedExchanges {
         return true;
     }
 
-    /** Takes over what another node of the cluster, or a former run of this one, has noted. */
+    /** Takes over the note of another node of the cluster, or of a former run of this one. */
     private void load() {
         List<String> words = note.read();
         long noted = words.size() < 2 ? 0 : number(words.get(0));

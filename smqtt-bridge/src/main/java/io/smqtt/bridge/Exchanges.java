@@ -34,7 +34,7 @@ final class Exchanges {
     /** Identifiers of messages that were sent to the other broker, without the end of the exchange there. */
     private final BitSet open = new BitSet();
 
-    /** What was sent with each of them: {@link ApplicationMessage#id()} by packet identifier, so at most 512 KiB. */
+    /** Messages by packet identifier, as {@link ApplicationMessage#id()}; at most 512 KiB. */
     private long[] messages = new long[FIRST_ROOM];
 
     /** Identifiers that were released here: the PUBCOMP is not for our session. */

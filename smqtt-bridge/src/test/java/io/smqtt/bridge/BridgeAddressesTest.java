@@ -199,6 +199,15 @@ class BridgeAddressesTest {
         assertThat(bridge.expect(MqttMessageType.PUBREC).packetId()).isEqualTo(id);
     }
 
+    /** A message of the first address whose exchange is open when the connection ends. */
+    private void leaveFirst(RawClient client) {
+        client.subscribe("a/#", 0);
+        RawClient bridge = incoming(one, false);
+        send(bridge, "first", ID, false);
+        client.expectPublish("a/b", "first");
+        bridge.close(); // without a PUBREL
+    }
+
     private static void release(RawClient bridge, int id) {
         bridge.acknowledge(0x62, id);
         assertThat(bridge.expect(MqttMessageType.PUBCOMP).packetId()).isEqualTo(id);
@@ -209,13 +218,9 @@ class BridgeAddressesTest {
     void anIdentifierOfAnotherAddressIsNoRepetition(boolean repeated) {
         try (DialledBroker broker = start("a/# in 2");
                 RawClient client = broker.client("subscriber")) {
-            client.subscribe("a/#", 0);
-            RawClient bridge = incoming(one, false);
-            send(bridge, "first", ID, false);
-            client.expectPublish("a/b", "first");
-            bridge.close(); // without a PUBREL
+            leaveFirst(client);
 
-            bridge = incoming(two, true);
+            RawClient bridge = incoming(two, true);
             send(bridge, "second", ID, repeated); // it may have been lost with an earlier connection
             client.expectPublish("a/b", "second");
             send(bridge, "second", ID, true);
@@ -230,12 +235,8 @@ class BridgeAddressesTest {
     void anIdentifierThatAnAddressHasLeftIsARepetitionWhenItComesFromThere() {
         try (DialledBroker broker = start("a/# in 2");
                 RawClient client = broker.client("subscriber")) {
-            client.subscribe("a/#", 0);
-            RawClient bridge = incoming(one, false);
-            send(bridge, "first", ID, false);
-            client.expectPublish("a/b", "first");
-            bridge.close();
-            bridge = incoming(two, true);
+            leaveFirst(client);
+            RawClient bridge = incoming(two, true);
             send(bridge, "second", ID, false);
             client.expectPublish("a/b", "second");
             release(bridge, ID); // not that of the first one
@@ -256,14 +257,32 @@ class BridgeAddressesTest {
     void whatAnAddressHasLeftEndsWithTheSessionThere() {
         try (DialledBroker broker = start("a/# in 2");
                 RawClient client = broker.client("subscriber")) {
-            client.subscribe("a/#", 0);
-            RawClient bridge = incoming(one, false);
-            send(bridge, "first", ID, false);
-            client.expectPublish("a/b", "first");
-            bridge.close();
+            leaveFirst(client);
             incoming(two, false).close();
-            bridge = incoming(one, false);
+            RawClient bridge = incoming(one, false);
             send(bridge, "second", ID, false);
+            client.expectPublish("a/b", "second");
+        }
+    }
+
+    /** The connection that has begun it is not used, because a message of the other address is not stored yet. */
+    @Test
+    void aNewSessionCountsAtTheNextConnectionToo() {
+        ManualStore store = new ManualStore();
+        try (DialledBroker broker = DialledBroker.with(config("a/# in 2", 0), store);
+                RawClient client = broker.client("subscriber")) {
+            leaveFirst(client);
+            RawClient bridge = incoming(two, true);
+            store.hold();
+            bridge.send(PublishBytes.to("a/b").payload("held").qos(2, ID));
+            client.expectPublish("a/b", "held");
+            bridge.close();
+
+            one.accept(false, false).expectClosed();
+            store.release();
+            incoming(two, true).close();
+            RawClient again = incoming(one, true);
+            send(again, "second", ID, false);
             client.expectPublish("a/b", "second");
         }
     }
