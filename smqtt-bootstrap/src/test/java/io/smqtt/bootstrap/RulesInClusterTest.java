@@ -5,31 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.netty.handler.codec.mqtt.MqttMessageType;
-import io.smqtt.admin.AdminModule;
 import io.smqtt.cluster.ClusterModule;
-import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigValue;
-import io.smqtt.config.ListenerConfig;
-import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.RuleActionConfig;
 import io.smqtt.config.RuleConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.rules.RulesProvider;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
-import io.smqtt.test.TestBroker;
 import io.smqtt.test.cluster.MemoryNetwork;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +27,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,90 +39,70 @@ import org.junit.jupiter.api.io.TempDir;
 class RulesInClusterTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final String TOKEN = "0123456789abcdef-secret";
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final int MESSAGES = 50;
     private static final String READY = "ready";
+    private static final Map<String, RuleConfig> FIXED = Map.of(
+            "fixed",
+            RuleConfig.builder("SELECT payload, node FROM \"in/#\"")
+                    .actions(Map.of(
+                            "out",
+                            RuleActionConfig.builder("republish")
+                                    .settings(Map.of(
+                                            "topic", value("fixed/${node}"),
+                                            "payload", value("${payload}"),
+                                            "qos", value("1")))
+                                    .build()))
+                    .build());
 
     @TempDir
     Path directory;
 
-    private final HttpClient http = HttpClient.newHttpClient();
     private final MemoryNetwork network = new MemoryNetwork();
+
+    private Node first;
+    private Node second;
+    private RawClient a;
+    private RawClient b;
+    private RawClient subscriber;
+
+    @BeforeEach
+    void start() throws IOException {
+        first = new Node("a");
+        second = new Node("b");
+        a = first.client("publisher-a");
+        b = second.client("publisher-b");
+        subscriber = first.client("subscriber");
+    }
 
     @AfterEach
     void close() {
+        List.of(a, b, subscriber).forEach(RawClient::close);
+        first.close();
+        second.close();
         network.close();
     }
 
     /** A broker with its API, and with a rule of the configuration. */
-    private final class Node implements AutoCloseable {
-
-        private final AdminModule admin;
-        final TestBroker broker;
+    private final class Node extends ApiNode {
 
         Node(String name) throws IOException {
-            ManagementConfig management = ManagementConfig.builder()
-                    .port(0)
-                    .sysInterval(Duration.ZERO)
-                    .tokenFile(Files.writeString(directory.resolve("token"), TOKEN))
-                    .build();
-            Map<String, RuleConfig> rules = Map.of(
-                    "fixed",
-                    RuleConfig.builder("SELECT payload, node FROM \"in/#\"")
-                            .actions(Map.of(
-                                    "out",
-                                    RuleActionConfig.builder("republish")
-                                            .settings(Map.of(
-                                                    "topic", value("fixed/${node}"),
-                                                    "payload", value("${payload}"),
-                                                    "qos", value("1")))
-                                            .build()))
-                            .build());
-            BrokerConfig config = BrokerConfig.builder()
-                    .listeners(Map.of("mqtt", ListenerConfig.tcp(0)))
-                    .management(management)
-                    .rules(rules)
-                    .build();
-            admin = AdminModule.create(config);
-            broker = TestBroker.builder()
-                    .config(all -> all.management(management).rules(rules))
-                    .parts(parts -> {
-                        new RulesProvider().create(config).accept(parts);
-                        parts.module(ClusterModule.of(
-                                ClusterConfig.builder().nodeId(name).build(), network.transport(name)));
-                        return parts.module(admin);
-                    })
-                    .start();
+            super(directory, all -> all.rules(FIXED), (config, parts) -> {
+                new RulesProvider().create(config).accept(parts);
+                return parts.module(
+                        ClusterModule.of(ClusterConfig.builder().nodeId(name).build(), network.transport(name)));
+            });
         }
 
         RawClient client(String name) {
             return broker.client(ProtocolVersion.MQTT_5, name);
         }
 
-        int send(String method, String path, String body) throws IOException, InterruptedException {
-            return http.send(request(method, path, body), BodyHandlers.discarding())
-                    .statusCode();
+        int status(String method, String path, String body) throws IOException, InterruptedException {
+            return send(method, path, body).status();
         }
 
         JsonNode rule(String name) throws IOException, InterruptedException {
-            return JSON.readTree(http.send(request("GET", "/rules/" + name, ""), BodyHandlers.ofString())
-                    .body());
-        }
-
-        private HttpRequest request(String method, String path, String body) {
-            int port = Objects.requireNonNull(admin.address()).getPort();
-            return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v5" + path))
-                    .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-                    .header("Authorization", "Bearer " + TOKEN)
-                    .header("Content-Type", "application/json")
-                    .timeout(PATIENCE)
-                    .build();
-        }
-
-        @Override
-        public void close() {
-            broker.close();
+            return get("/rules/" + name);
         }
     }
 
@@ -147,16 +116,16 @@ class RulesInClusterTest {
     }
 
     /** Subscribes, and waits until the clients of the other node reach it. */
-    private static void subscribe(RawClient subscriber, RawClient far, String filter) {
+    private void subscribe(String filter) {
         subscriber.subscribe(filter, 1);
         String topic = filter.replace("#", READY);
         await().atMost(PATIENCE).until(() -> {
-            far.send(PublishBytes.to(topic).payload(READY).qos(1, far.nextPacketId()));
-            return far.expect(MqttMessageType.PUBACK).reasonCode() == 0;
+            b.send(PublishBytes.to(topic).payload(READY).qos(1, b.nextPacketId()));
+            return b.expect(MqttMessageType.PUBACK).reasonCode() == 0;
         });
     }
 
-    private static void publish(RawClient a, RawClient b, String run) {
+    private void publish(String run) {
         for (int i = 0; i < MESSAGES; i++) {
             a.publish("in/a", run + "-a-" + i, 1);
             b.publish("in/b", run + "-b-" + i, 1);
@@ -164,7 +133,7 @@ class RulesInClusterTest {
     }
 
     /** What arrives until there is nothing for a while, by topic. */
-    private static Map<String, List<String>> received(RawClient subscriber, int messages) {
+    private Map<String, List<String>> received(int messages) {
         Map<String, List<String>> received = new TreeMap<>();
         int count = 0;
         while (count < messages) {
@@ -188,54 +157,50 @@ class RulesInClusterTest {
 
     @Test
     void eachNodeRunsWhatWasPublishedToIt() throws Exception {
-        try (Node first = new Node("a");
-                Node second = new Node("b");
-                RawClient a = first.client("publisher-a");
-                RawClient b = second.client("publisher-b");
-                RawClient subscriber = first.client("subscriber")) {
-            subscribe(subscriber, b, "fixed/#");
+        subscribe("fixed/#");
 
-            publish(a, b, "one");
+        publish("one");
 
-            assertThat(received(subscriber, 2 * MESSAGES))
-                    .isEqualTo(Map.of("fixed/a", expected("one", "a"), "fixed/b", expected("one", "b")));
-            await().atMost(PATIENCE)
-                    .until(() -> second.rule("fixed")
-                                    .path("actions")
-                                    .path(0)
-                                    .path("metrics")
-                                    .path("success")
-                                    .asInt()
-                            == 2 * MESSAGES); // of both
-        }
+        assertThat(received(2 * MESSAGES))
+                .isEqualTo(Map.of("fixed/a", expected("one", "a"), "fixed/b", expected("one", "b")));
+        awaitWritten(2 * MESSAGES);
     }
 
     @Test
     void liveRuleChangesOnBothNodes() throws Exception {
-        try (Node first = new Node("a");
-                Node second = new Node("b");
-                RawClient a = first.client("publisher-a");
-                RawClient b = second.client("publisher-b");
-                RawClient subscriber = first.client("subscriber")) {
-            subscribe(subscriber, b, "out/#");
-            assertThat(first.send("POST", "/rules", live("out/live/${node}"))).isEqualTo(201);
-            awaitTopic(second, "out/live/${node}");
+        subscribe("out/#");
+        assertThat(first.status("POST", "/rules", live("out/live/${node}"))).isEqualTo(201);
+        awaitTopic(second, "out/live/${node}");
 
-            publish(a, b, "one");
-            assertThat(received(subscriber, 2 * MESSAGES))
-                    .isEqualTo(Map.of("out/live/a", expected("one", "a"), "out/live/b", expected("one", "b")));
+        publish("one");
+        assertThat(received(2 * MESSAGES))
+                .isEqualTo(Map.of("out/live/a", expected("one", "a"), "out/live/b", expected("one", "b")));
 
-            assertThat(second.send("PUT", "/rules/live", live("out/changed/${node}")))
-                    .isEqualTo(200);
-            awaitTopic(first, "out/changed/${node}");
-            publish(a, b, "two");
-            assertThat(received(subscriber, 2 * MESSAGES))
-                    .isEqualTo(Map.of("out/changed/a", expected("two", "a"), "out/changed/b", expected("two", "b")));
+        assertThat(second.status("PUT", "/rules/live", live("out/changed/${node}")))
+                .isEqualTo(200);
+        awaitTopic(first, "out/changed/${node}");
+        publish("two");
+        assertThat(received(2 * MESSAGES))
+                .isEqualTo(Map.of("out/changed/a", expected("two", "a"), "out/changed/b", expected("two", "b")));
 
-            assertThat(first.send("DELETE", "/rules/live", "")).isEqualTo(204);
-            await().atMost(PATIENCE).until(() -> second.send("GET", "/rules/live", "") == 404);
-            assertThat(first.send("GET", "/rules/live", "")).isEqualTo(404);
-        }
+        assertThat(first.status("DELETE", "/rules/live", "")).isEqualTo(204);
+        await().atMost(PATIENCE).until(() -> second.status("GET", "/rules/live", "") == 404);
+        assertThat(first.status("GET", "/rules/live", "")).isEqualTo(404);
+        publish("three");
+        awaitWritten(6 * MESSAGES);
+        subscriber.expectNothing();
+    }
+
+    /** Waits until the rule of the configuration has written so many messages on both nodes. */
+    private void awaitWritten(int messages) {
+        await().atMost(PATIENCE)
+                .until(() -> second.rule("fixed")
+                                .path("actions")
+                                .path(0)
+                                .path("metrics")
+                                .path("success")
+                                .asInt()
+                        == messages);
     }
 
     /** Waits until all nodes run a rule with a topic: their counts begin anew. */

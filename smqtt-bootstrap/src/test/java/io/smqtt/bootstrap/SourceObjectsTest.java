@@ -6,15 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.ApplicationParts;
-import io.smqtt.admin.AdminModule;
 import io.smqtt.cluster.ClusterModule;
-import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigValue;
-import io.smqtt.config.ListenerConfig;
-import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.SourceConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.rules.sink.SinkSetting;
@@ -26,7 +21,6 @@ import io.smqtt.rules.source.SourcesProvider;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
-import io.smqtt.test.TestBroker;
 import io.smqtt.test.cluster.MemoryNetwork;
 import io.smqtt.test.store.ManualStore;
 import java.io.IOException;
@@ -41,7 +35,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -57,8 +50,6 @@ import reactor.core.publisher.Mono;
 class SourceObjectsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final String TOKEN = "0123456789abcdef-secret";
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir
     Path directory;
@@ -108,66 +99,36 @@ class SourceObjectsTest {
         }
     }
 
-    /** A broker with its API. */
-    private final class Node implements AutoCloseable {
+    /** A broker with its API, and a type of sources of its own. */
+    private final class Node extends ApiNode {
 
-        final Inlet inlet = new Inlet();
-        private final AdminModule admin;
-        private final TestBroker broker;
+        final Inlet inlet;
 
         Node(@Nullable String name, @Nullable BrokerStore store) throws IOException {
-            ManagementConfig management = ManagementConfig.builder()
-                    .port(0)
-                    .sysInterval(Duration.ZERO)
-                    .tokenFile(Files.writeString(directory.resolve("token"), TOKEN))
-                    .build();
-            Map<String, SourceConfig> fixed = Map.of(
-                    "fixed",
-                    SourceConfig.builder("inlet", "fixed")
-                            .settings(Map.of("code", new ConfigValue("c0de", "test", Path.of(""))))
-                            .build());
-            BrokerConfig config = BrokerConfig.builder()
-                    .listeners(Map.of("mqtt", ListenerConfig.tcp(0)))
-                    .management(management)
-                    .sources(fixed)
-                    .build();
-            admin = AdminModule.create(config);
-            broker = TestBroker.builder()
-                    .config(all -> all.management(management).sources(fixed))
-                    .parts(parts -> {
-                        new SourcesProvider().create(config, types()).accept(parts);
+            this(new Inlet(), name, store);
+        }
+
+        private Node(Inlet inlet, @Nullable String name, @Nullable BrokerStore store) throws IOException {
+            super(
+                    directory,
+                    all -> all.sources(Map.of(
+                            "fixed",
+                            SourceConfig.builder("inlet", "fixed")
+                                    .settings(Map.of("code", new ConfigValue("c0de", "test", Path.of(""))))
+                                    .build())),
+                    (config, parts) -> {
+                        new SourcesProvider().create(config, types(inlet)).accept(parts);
                         if (name != null) {
                             parts.module(ClusterModule.of(
                                     ClusterConfig.builder().nodeId(name).build(), network.transport(name)));
                         }
-                        return parts.module(admin).store(store);
-                    })
-                    .start();
-        }
-
-        private ApplicationParts types() {
-            return new ApplicationParts() {
-                @Override
-                public <T> List<T> of(Class<T> type) {
-                    return type == SourceFactory.class ? List.of(type.cast(inlet)) : List.of();
-                }
-            };
-        }
-
-        Reply send(String method, String path, String body) throws IOException, InterruptedException {
-            int port = Objects.requireNonNull(admin.address()).getPort();
-            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v5" + path))
-                    .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-                    .header("Authorization", "Bearer " + TOKEN)
-                    .header("Content-Type", "application/json")
-                    .timeout(PATIENCE)
-                    .build();
-            var answer = http.send(request, BodyHandlers.ofString());
-            return new Reply(answer.statusCode(), answer.body());
+                        return parts.store(store);
+                    });
+            this.inlet = inlet;
         }
 
         JsonNode source(String name) throws IOException, InterruptedException {
-            return JSON.readTree(send("GET", "/sources/" + name, "").body());
+            return get("/sources/" + name);
         }
 
         void awaitStatus(String name, String status) {
@@ -179,14 +140,16 @@ class SourceObjectsTest {
             await().atMost(PATIENCE)
                     .until(() -> List.copyOf(inlet.runs).stream().sorted().toList(), List.of(topics)::equals);
         }
-
-        @Override
-        public void close() {
-            broker.close();
-        }
     }
 
-    private record Reply(int status, String body) {}
+    private static ApplicationParts types(Inlet inlet) {
+        return new ApplicationParts() {
+            @Override
+            public <T> List<T> of(Class<T> type) {
+                return type == SourceFactory.class ? List.of(type.cast(inlet)) : List.of();
+            }
+        };
+    }
 
     private static String inlet(String topic, String more) {
         return "{\"id\": \"live\", \"type\": \"inlet\", \"topic\": \"" + topic + "\"" + more + "}";
@@ -280,7 +243,7 @@ class SourceObjectsTest {
     @Test
     void mistakesAreAnsweredWithTheirKeyAndChangeNothing() throws Exception {
         try (Node node = new Node(null, null)) {
-            Reply wrong = node.send("POST", "/sources", inlet("a", ", \"cod\": \"1\", \"nodes\": \"one\""));
+            ApiNode.Reply wrong = node.send("POST", "/sources", inlet("a", ", \"cod\": \"1\", \"nodes\": \"one\""));
             assertThat(wrong.status()).isEqualTo(400);
             assertThat(wrong.body()).contains("sources.live.cod is no key of this type, which has code");
             assertThat(node.send("POST", "/sources", inlet("a", ", \"qos\": 3")).body())

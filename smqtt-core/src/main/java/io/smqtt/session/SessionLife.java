@@ -9,6 +9,7 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -276,18 +277,7 @@ final class SessionLife {
     /** Completes the departure: the other node has committed the session, which is forgotten here. */
     void leave() {
         if (phase == SessionPhase.DEPARTING) {
-            withdraw();
-            leaveGroups();
-            OutboundFlow outbound = session.outboundOrNull();
-            if (outbound != null) {
-                outbound.forget();
-            }
-            SessionRecord record = session.record();
-            if (record != null) {
-                record.forget();
-            }
-            remove();
-            session.resources().observer().sessionEnded(session.id(), false);
+            forget(SessionRecord::forget);
         }
         runWaiting();
     }
@@ -301,6 +291,12 @@ final class SessionLife {
         if (current != null) {
             current.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
         }
+        forget(SessionRecord::leaveRows);
+        runWaiting();
+    }
+
+    /** Takes the session out of this node, which does not end it. */
+    private void forget(Consumer<SessionRecord> rows) {
         withdraw();
         leaveGroups();
         OutboundFlow outbound = session.outboundOrNull();
@@ -309,11 +305,10 @@ final class SessionLife {
         }
         SessionRecord record = session.record();
         if (record != null) {
-            record.leaveRows();
+            rows.accept(record);
         }
         remove();
         session.resources().observer().sessionEnded(session.id(), false);
-        runWaiting();
     }
 
     /** Resumes the deadlines of a session that has come from another node, until its client connects. */

@@ -68,19 +68,6 @@ class AccessLdapIT {
                   base-dn: uid=${username},ou=devices,dc=example,dc=org
             """;
 
-    private static final String REST = """
-            management:
-              port: 0
-            storage:
-              kind: memory
-            listeners:
-              tcp:
-                host: 127.0.0.1
-                port: 0
-              ws:
-                enabled: false
-            """;
-
     private static final String EMQX = """
             listeners.tcp.default { bind = "127.0.0.1:0" }
             listeners.ws.default.enable = false
@@ -123,7 +110,7 @@ class AccessLdapIT {
                 directory.resolve("smqtt.yaml"),
                 access
                         + BACKENDS.formatted(port, tlsPort, certificates.authority(), misnamedServer(certificates))
-                        + REST);
+                        + LoopbackBroker.MEMORY);
         broker = BrokerProcess.start(Extensions.command("smqtt-access-ldap", directory, file));
     }
 
@@ -165,7 +152,8 @@ class AccessLdapIT {
                 .findFirst()
                 .orElseThrow();
         Path home = Files.createDirectory(directory.resolve("hashes"));
-        Path file = Files.writeString(home.resolve("smqtt.yaml"), access.replace(SERVER, "127.0.0.1:" + port) + REST);
+        Path file = Files.writeString(
+                home.resolve("smqtt.yaml"), access.replace(SERVER, "127.0.0.1:" + port) + LoopbackBroker.MEMORY);
         try (BrokerProcess other = BrokerProcess.start(Extensions.command("smqtt-access-ldap", home, file))) {
             page.assertPublishAnswers(8, options -> MosquittoPub.run(other, options.split(" ")));
         }

@@ -98,18 +98,7 @@ class AccessRedisIT {
                 .replace("chain: [", "chain: [secure, stranger, misnamed, watched, nodes, ");
         String backends = BACKENDS.formatted(
                 tlsPort, certificates.authority(), misnamedServer(certificates), sentinel.port(), cluster.port());
-        Path file = Files.writeString(directory.resolve("smqtt.yaml"), access + backends + """
-                        management:
-                          port: 0
-                        storage:
-                          kind: memory
-                        listeners:
-                          tcp:
-                            host: 127.0.0.1
-                            port: 0
-                          ws:
-                            enabled: false
-                        """);
+        Path file = Files.writeString(directory.resolve("smqtt.yaml"), access + backends + LoopbackBroker.MEMORY);
         broker = opened(BrokerProcess.start(Extensions.command("smqtt-access-redis", directory, file)));
     }
 

@@ -91,14 +91,14 @@ class AdoptedSessionsIT {
                 List<String> expected = new ArrayList<>(messages(0, MESSAGES));
                 expected.add("once");
                 expected.addAll(messages(MESSAGES, 2 * MESSAGES));
-                assertThat(take(two, 2 * MESSAGES + 1)).containsExactlyInAnyOrderElementsOf(expected);
+                assertThat(two.receiveExactlyOnce(2 * MESSAGES + 1)).containsExactlyInAnyOrderElementsOf(expected);
                 two.expectNothing();
 
                 cluster.start(0);
                 publish(publisher, 2 * MESSAGES);
-                assertThat(take(two, MESSAGES)).isEqualTo(messages(2 * MESSAGES, 3 * MESSAGES));
+                assertThat(two.receiveExactlyOnce(MESSAGES)).isEqualTo(messages(2 * MESSAGES, 3 * MESSAGES));
                 RawClient rest = found(cluster, 0, "rest");
-                List<String> received = new ArrayList<>(take(rest, 3 * MESSAGES + 1));
+                List<String> received = new ArrayList<>(rest.receiveExactlyOnce(3 * MESSAGES + 1));
                 rest.expectNothing();
                 assertThat(received.remove("by another node")).isTrue();
                 assertThat(received).containsExactlyInAnyOrderElementsOf(messages(0, 3 * MESSAGES));
@@ -125,24 +125,5 @@ class AdoptedSessionsIT {
 
     private static List<String> messages(int from, int end) {
         return IntStream.range(from, end).mapToObj(i -> "message " + i).toList();
-    }
-
-    /** Takes messages of QoS 2 with their whole handshakes; returns their texts in the order in which they came. */
-    private static List<String> take(RawClient client, int count) {
-        List<String> texts = new ArrayList<>();
-        int completed = 0;
-        while (completed < count) {
-            ReceivedPacket packet = client.receive();
-            assertThat(packet).isNotNull();
-            if (packet.type() == MqttMessageType.PUBREL) {
-                client.acknowledge(0x70, packet.packetId());
-                completed++;
-            } else {
-                assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
-                texts.add(packet.text());
-                client.acknowledge(0x50, packet.packetId());
-            }
-        }
-        return texts;
     }
 }

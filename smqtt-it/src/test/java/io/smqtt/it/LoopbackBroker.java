@@ -29,6 +29,12 @@ final class LoopbackBroker {
                 port: 0
             """;
 
+    /** Blocks of YAML: the ports of a broker, and a store in memory. */
+    static final String MEMORY = PORTS + """
+            storage:
+              kind: memory
+            """;
+
     private LoopbackBroker() {}
 
     /**

@@ -18,68 +18,60 @@ class SinkDisksProof {
         return SmallDisk.at(directory.resolve("disk"), megabytes);
     }
 
-    @Test
-    void nothingIsLostWhileTheDiskOfPostgresqlIsFull() throws Exception {
-        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x")); // for its own user
-        try (SmallDisk disk = disk(300);
-                DatabaseServer database = DatabaseServer.postgresql(disk.directory())) {
+    /** Starts a server whose files are in a directory. */
+    private interface Start<S> {
+
+        S in(Path files) throws Exception;
+    }
+
+    private void database(String kind, int megabytes, Start<DatabaseServer> start) throws Exception {
+        try (SmallDisk disk = disk(megabytes);
+                DatabaseServer database = start.in(disk.directory())) {
             JdbcSinkIT.run(
-                    "postgresql, disk full instead of killed",
-                    "postgresql",
+                    kind + ", disk full instead of killed",
+                    kind,
                     directory,
                     database,
                     new FilledDisk(disk, database::startIfEnded));
         }
     }
 
+    private void redis(String kind, int megabytes, Start<RedisServer> start) throws Exception {
+        try (SmallDisk disk = disk(megabytes);
+                RedisServer redis = start.in(disk.directory())) {
+            RedisSinkIT.run(
+                    "redis (" + kind + "), disk full instead of killed",
+                    directory,
+                    redis,
+                    new FilledDisk(disk, redis::startIfEnded));
+        }
+    }
+
+    @Test
+    void nothingIsLostWhileTheDiskOfPostgresqlIsFull() throws Exception {
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x")); // for its own user
+        database("postgresql", 300, DatabaseServer::postgresql);
+    }
+
     @Test
     void nothingIsLostWhileTheDiskOfMariadbIsFull() throws Exception {
-        try (SmallDisk disk = disk(400);
-                DatabaseServer database = DatabaseServer.mariadb(disk.directory())) {
-            JdbcSinkIT.run(
-                    "mariadb, disk full instead of killed",
-                    "mariadb",
-                    directory,
-                    database,
-                    new FilledDisk(disk, database::startIfEnded));
-        }
+        database("mariadb", 400, DatabaseServer::mariadb);
     }
 
     /** The server ends, because it cannot keep what it has to answer. */
     @Test
     void nothingIsLostWhileTheDiskOfRedisThatAnswersLaterIsFull() throws Exception {
-        try (SmallDisk disk = disk(256);
-                RedisServer redis = RedisServer.stored(disk.directory())) {
-            RedisSinkIT.run(
-                    "redis (appendfsync always), disk full instead of killed",
-                    directory,
-                    redis,
-                    new FilledDisk(disk, redis::startIfEnded));
-        }
+        redis("appendfsync always", 256, RedisServer::stored);
     }
 
     @Test
     void nothingIsLostWhileTheDiskOfRedisThatAppendsIsFull() throws Exception {
-        try (SmallDisk disk = disk(256);
-                RedisServer redis = RedisServer.appending(disk.directory())) {
-            RedisSinkIT.run(
-                    "redis (appendfsync everysec), disk full instead of killed",
-                    directory,
-                    redis,
-                    new FilledDisk(disk, redis::startIfEnded));
-        }
+        redis("appendfsync everysec", 256, RedisServer::appending);
     }
 
     @Test
     void nothingIsLostWhileTheDiskOfRedisThatSavesIsFull() throws Exception {
-        try (SmallDisk disk = disk(128);
-                RedisServer redis = RedisServer.saving(disk.directory())) {
-            RedisSinkIT.run(
-                    "redis (save), disk full instead of killed",
-                    directory,
-                    redis,
-                    new FilledDisk(disk, redis::startIfEnded));
-        }
+        redis("save", 128, RedisServer::saving);
     }
 
     @Test

@@ -4,7 +4,6 @@ package io.smqtt.replication;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.spi.BrokerStore;
@@ -142,25 +141,6 @@ class AdoptionTest {
         }
     }
 
-    /** Takes messages of QoS 2 with their whole handshakes; returns their texts in the order in which they came. */
-    private static List<String> take(RawClient client, int count) {
-        List<String> texts = new ArrayList<>();
-        int completed = 0;
-        while (completed < count) {
-            ReceivedPacket packet = client.receive();
-            assertThat(packet).isNotNull();
-            if (packet.type() == MqttMessageType.PUBREL) {
-                client.acknowledge(0x70, packet.packetId());
-                completed++;
-            } else {
-                assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
-                texts.add(packet.text());
-                client.acknowledge(0x50, packet.packetId());
-            }
-        }
-        return texts;
-    }
-
     private void publish(String node, String topic, String text) {
         try (RawClient publisher = connect(node)) {
             publisher.connect("publisher");
@@ -181,7 +161,7 @@ class AdoptionTest {
         try (RawClient moves = resume(server, "moves")) {
             publish(server, "moves", "second");
             publish(server, "stays", "second");
-            assertThat(take(moves, 2)).containsExactly("first", "second");
+            assertThat(moves.receiveExactlyOnce(2)).containsExactly("first", "second");
 
             open("a");
             ReplicaStatus own = nodes.get("a").own();
@@ -191,7 +171,7 @@ class AdoptionTest {
             moves.pubRecAndComp(moves.expectPublish("moves", "third"));
         }
         try (RawClient stays = resume("a", "stays")) {
-            assertThat(take(stays, 2)).containsExactly("first", "second");
+            assertThat(stays.receiveExactlyOnce(2)).containsExactly("first", "second");
             stays.expectNothing();
         }
     }

@@ -23,8 +23,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -432,6 +434,32 @@ public final class RawClient implements AutoCloseable {
                     + payload + "' was expected");
         }
         return packet;
+    }
+
+    /**
+     * Receives messages of QoS 2, whatever is mixed of their PUBLISH and PUBREL, and completes the exchange of each.
+     *
+     * @param count the number of exchanges to complete
+     * @return the payloads as text, in the order in which the messages came
+     */
+    public List<String> receiveExactlyOnce(int count) {
+        List<String> texts = new ArrayList<>();
+        for (int completed = 0; completed < count; ) {
+            ReceivedPacket packet = receive();
+            if (packet == null) {
+                throw new AssertionError("the connection ended after " + completed + " of " + count + " exchanges");
+            }
+            if (packet.type() == MqttMessageType.PUBREL) {
+                acknowledge(0x70, packet.packetId());
+                completed++;
+            } else if (packet.type() == MqttMessageType.PUBLISH) {
+                texts.add(packet.text());
+                acknowledge(0x50, packet.packetId());
+            } else {
+                throw new AssertionError(packet + " came where PUBLISH or PUBREL was expected");
+            }
+        }
+        return texts;
     }
 
     /**
