@@ -130,7 +130,7 @@ public interface BrokerModule {
     }
 
     /**
-     * Where connections go that this broker does not serve itself. Asked once, before {@link #start}.
+     * The relay of connections that this broker does not serve itself. Asked once, before {@link #start}.
      *
      * @return null if this broker serves all of its clients
      */

@@ -468,13 +468,13 @@ sealed interface Frame {
      *
      * @param home the other node
      * @param reign the number of the reign of the sender over the store of that node; a lower one is out of date
-     * @param step what is to be done with messages for that node
+     * @param step the treatment of messages for that node
      */
     record Serves(String home, long reign, ServeStep step) implements Client {}
 
-    /** What a node does with messages for a node whose sessions another one serves. */
+    /** The treatment of messages for a node whose sessions another one serves. */
     enum ServeStep {
-        /** What is parked for the failed node is sent to the sender. Its routes follow. */
+        /** Messages parked for the failed node are sent to the sender. Its routes follow. */
         SEND_ON,
         /** The routes of the sender are known: nothing is parked for the failed node any more. */
         PARK_NOTHING,

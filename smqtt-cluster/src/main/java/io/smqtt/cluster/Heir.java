@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import java.util.function.Consumer;
 
-/** The node that serves the sessions of a failed one: it gets what is parked for that. */
+/** The node that serves the sessions of a failed one, and receives the messages parked for that. */
 @OnClusterLoop
 interface Heir {
 

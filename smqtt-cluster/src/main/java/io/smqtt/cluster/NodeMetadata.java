@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.spi.ClusterStatus;
 
 /**
- * What a node tells of itself.
+ * The metadata of a node, as the others receive it.
  *
  * @param software the version of the program
  * @param address its address

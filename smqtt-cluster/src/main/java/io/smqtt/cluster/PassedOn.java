@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Gives what is parked for a failed node to the one that serves its sessions, page by page. */
+/** Passes the messages parked for a failed node to the one that serves its sessions, page by page. */
 @OnClusterLoop
 final class PassedOn {
 
@@ -57,7 +57,7 @@ final class PassedOn {
         return heir != null;
     }
 
-    /** Whether a message that comes now is already on its way to the other node, by the routes of that. It is settled then. */
+    /** Whether a message that comes now is in flight to the other node already, by the routes of that. It is settled then. */
     boolean takesAlready(OutboundMessage message) {
         if (heir == null || parks) {
             return false;

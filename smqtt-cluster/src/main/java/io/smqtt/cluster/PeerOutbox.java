@@ -316,7 +316,7 @@ final class PeerOutbox implements Heir {
         refused.clear();
     }
 
-    /** The peer has failed, and another node serves its sessions: that one gets what is parked, see {@link PassedOn#begin}. */
+    /** The peer has failed, and another node serves its sessions: that one receives the parked messages, see {@link PassedOn#begin}. */
     void passOnTo(Heir heir, String homes, boolean parks, Runnable done) {
         passedOn.begin(heir, homes, parks, done);
         passOn();

@@ -203,7 +203,7 @@ public record ClusterConfig(
                 + ", park=" + park + ", nodes=" + nodes + ", role=" + role + ", relay=" + relay + "]";
     }
 
-    /** What a node does for its clients. */
+    /** The role of a node towards clients. */
     public enum Role {
         /** It serves all of them. */
         FULL,

@@ -168,7 +168,7 @@ public final class FrontHandler extends ChannelInboundHandlerAdapter {
         context.close();
     }
 
-    /** What becomes of a client with a stored session. */
+    /** The attempt to relay a client with a stored session. */
     private final class Outcome implements RelayedConnection.Outcome {
 
         private final ChannelHandlerContext context;

@@ -35,7 +35,7 @@ public final class RelayedConnection {
         this.outcome = outcome;
     }
 
-    /** The front's side of what is decided. */
+    /** Receives the decision for the front. */
     interface Outcome {
 
         /** The client is refused. */

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a front node and a node that takes its clients may be configured with. */
+/** The configuration of front nodes, and of nodes that take their clients. */
 class FrontConfigTest {
 
     private static final String SECRET = "0123456789abcdef";

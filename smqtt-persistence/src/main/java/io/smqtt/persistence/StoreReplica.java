@@ -181,7 +181,7 @@ public final class StoreReplica implements AutoCloseable {
      * Takes over all rows of a store that was written with one replica, on the member that leads, before {@link #lead}. Its directory is renamed
      * then. What was interrupted is continued by another call, also after a restart. Blocks.
      *
-     * @param store the directory of that store, which nobody has open
+     * @param store the directory of that store, which no process has open
      * @param path the way of batches
      * @throws io.smqtt.config.ConfigurationException if these rows have sessions or messages already
      * @throws StoreInUseException if a process has the store open

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rows of a store with one replica on their way into those of a replica: batch by batch, as its own batches. The store is read only; when all
- * is there its directory is renamed. A row in the target names the store from the first batch on, so that what was interrupted is continued, and
- * what was done is not done again.
+ * Copies the rows of a store with one replica into those of a replica, as its own batches. The store is read only; after the last batch
+ * its directory is renamed. A row in the target names the store from the first batch on, so that an interrupted copy is
+ * continued, and a complete one is not repeated.
  */
 final class TakeOver {
 
@@ -41,7 +41,7 @@ final class TakeOver {
     /**
      * Creates a transfer that has not begun.
      *
-     * @param source the directory of the store, which nobody has open
+     * @param source the directory of the store, which no process has open
      * @param target the rows of the replica
      * @param way the way of batches into them
      */

@@ -30,7 +30,7 @@ final class Handover {
     private volatile boolean isPaused;
     private boolean isGivingBack;
 
-    /** What a handover needs of its group. Does not block. */
+    /** The group of a handover. Does not block. */
     interface Group {
 
         /** The term in which this member leads; 0 if it does not. */

@@ -452,7 +452,7 @@ final class RaftGroup implements AutoCloseable {
         }
     }
 
-    /** What a handover needs to know and to do. */
+    /** The group, as a handover sees it. */
     private final class Leadership implements Handover.Group {
 
         @Override

@@ -7,7 +7,7 @@ import io.smqtt.bytes.MalformedBytesException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node with replicas writes and reads. The number of the protocol counts changes of messages, entries of logs and rows that another node
+ * The version of the messages, entries and rows of a node with replicas. The number of the protocol counts changes of messages, entries of logs and rows that another node
  * must know. A node also reads what nodes of earlier numbers write, back to the oldest one that it names.
  *
  * <p>A change that others need not know changes nothing here. One that they must know takes two versions: the first reads the new form and

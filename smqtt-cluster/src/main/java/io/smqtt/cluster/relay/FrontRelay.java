@@ -95,7 +95,7 @@ final class FrontRelay implements ConnectionRelay {
             client.refuse(ReasonCode.SERVER_UNAVAILABLE, "no node that stores sessions is reachable");
             return;
         }
-        String key = client.clientId().isEmpty() // the node assigns one, which nobody knows yet
+        String key = client.clientId().isEmpty() // the node assigns one later
                 ? client.link().remoteAddress().toString()
                 : client.clientId();
         byte[] facts;

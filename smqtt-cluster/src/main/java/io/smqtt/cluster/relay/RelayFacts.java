@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a front node knows about the connection of a client, and the node that serves the client needs.
+ * Facts about the connection of a client, from the front node for the node that serves the client.
  *
  * @param front the node-id of the front node
  * @param listener the name of its listener

@@ -86,7 +86,7 @@ public final class Relays {
     }
 
     /**
-     * Where front nodes reach this one.
+     * The address at which front nodes reach this one.
      *
      * @return address and port, without a name; empty if it takes no clients of others
      */
@@ -95,7 +95,7 @@ public final class Relays {
     }
 
     /**
-     * Where clients of this node go.
+     * The relay for clients of this node.
      *
      * @return null unless this is a front node
      */
