@@ -107,7 +107,7 @@ final class RedisServer implements AutoCloseable {
             ProcessBuilder command =
                     new ProcessBuilder(ForeignProgram.path("redis-cli"), "-p", String.valueOf(port), "-h", "127.0.0.1");
             try (CapturedProcess cli = CapturedProcess.start("redis-cli", command.redirectInput(file.toFile()))) {
-                cli.awaitExit(PATIENCE);
+                assertThat(cli.awaitExit(PATIENCE)).as(cli.report()).isZero(); // else it has reached no server
                 return String.join("\n", cli.output());
             }
         } catch (IOException e) {
