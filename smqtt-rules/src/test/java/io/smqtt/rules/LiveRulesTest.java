@@ -20,6 +20,7 @@ import io.smqtt.test.store.ManualStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -47,12 +48,16 @@ class LiveRulesTest {
 
     @BeforeEach
     void make() {
-        rules = new LiveRules(
+        rules = patientFor(Duration.ofMinutes(1)); // an answer within the time of a slow machine, too
+    }
+
+    private LiveRules patientFor(Duration patience) {
+        return new LiveRules(
                 Map.of(),
-                SinkTypes.find(java.util.List.of()),
+                SinkTypes.find(List.of()),
                 message -> broker.broker().publish(message).then(),
                 null,
-                Duration.ofMillis(100));
+                patience);
     }
 
     @AfterEach
@@ -215,6 +220,8 @@ class LiveRulesTest {
 
     @Test
     void ruleThatIsSubscribedLateBeginsThenAndHoldsUpNoOther() {
+        rules.close();
+        rules = patientFor(Duration.ofMillis(100));
         rules.begin(stored());
         store.hold();
 
