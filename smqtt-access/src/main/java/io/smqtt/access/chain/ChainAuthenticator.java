@@ -42,7 +42,7 @@ final class ChainAuthenticator implements Authenticator {
     private static final Authentication NOT_AUTHORIZED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
-    /** The time of a client has so many parts, of which each backend or file in the chain has at least one. */
+    /** The time of a client has so many parts, of which each backend or file in the chain has one, if there are not more of them. */
     private static final int SHARES = 5;
 
     /** A step of the chain: one of both. */
@@ -123,8 +123,8 @@ final class ChainAuthenticator implements Authenticator {
     }
 
     /**
-     * The time that a backend has for this client, if others are to be asked after its failure: what is left when each of these has its part, and
-     * at least such a part, also if the steps before have taken more. Null for no limit of this kind.
+     * The time that a backend has for this client, if others are to be asked after its failure: what is left when each of these has its part. Null for
+     * no limit of this kind.
      */
     private @Nullable TimeLimit limit(int index, Member member, BackendRequest client, long startNanos) {
         long following = steps.stream().skip(index + 1L).filter(this::isNamed).count();
@@ -132,9 +132,7 @@ final class ChainAuthenticator implements Authenticator {
             return null;
         }
         long all = connectTimeouts.apply(client.listener()).toNanos();
-        long part = all / SHARES;
-        long until = startNanos + all - part * Math.min(SHARES - 1, following);
-        return new TimeLimit(timers, until, Duration.ofNanos(part));
+        return TimeLimit.of(timers, startNanos + all, all / SHARES, following);
     }
 
     private boolean isNamed(Step step) {

@@ -86,8 +86,9 @@ final class Member {
     /** Asks about a client; with a limit if others are to be asked after a failure. */
     Mono<BackendAnswer> authenticate(BackendRequest request, @Nullable TimeLimit limit) {
         if (backend.isLocal()) {
-            Mono<BackendAnswer> answer = guard.count(() -> backend.authenticate(request));
-            return limit == null ? answer : limit.of(answer);
+            return guard.count(() -> limit == null // a late answer counts as failed
+                    ? backend.authenticate(request)
+                    : limit.of(backend.authenticate(request)));
         }
         return limit == null
                 ? guard.ask(USER, request, () -> backend.authenticate(request))

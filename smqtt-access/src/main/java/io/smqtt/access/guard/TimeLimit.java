@@ -9,19 +9,36 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The time that one client has for one request, so that some is left for what follows. A request that is not made in that time was not refused by the
- * backend: too many others wait. One that is made has what is left of the time, at least the minimum.
+ * The time that one client has for one request, so that some is left for what follows. A request that is not made early enough was not refused by the
+ * backend: too many others wait. One that is made has the rest of the time, and never more: the steps behind it have theirs.
  *
  * @param timers runs the timers, and is the clock
+ * @param madeByNanos until when the request must be made, by that clock; before the end, so that some time is left for the answer
  * @param untilNanos the end of the time, by that clock
- * @param least the minimum, however much of the time is over: before the request, and again once it is made
  */
 @AnyThread
-public record TimeLimit(Scheduler timers, long untilNanos, Duration least) {
+public record TimeLimit(Scheduler timers, long madeByNanos, long untilNanos) {
 
-    private Duration rest() {
-        long rest = untilNanos - timers.now(TimeUnit.NANOSECONDS);
-        return rest < least.toNanos() ? least : Duration.ofNanos(rest);
+    /**
+     * Limits a request of a client. The time ends so that each step behind has a part of what is left, and the request must be made such a part
+     * before, or in the first half of its time if that has less than two parts.
+     *
+     * @param timers runs the timers, and is the clock
+     * @param endNanos the end of the time for all steps, by that clock
+     * @param partNanos the part of each step behind, in nanoseconds; less if the time does not suffice for so much
+     * @param following the number of steps behind
+     * @return the limit, from now on
+     */
+    public static TimeLimit of(Scheduler timers, long endNanos, long partNanos, long following) {
+        long now = timers.now(TimeUnit.NANOSECONDS);
+        long left = Math.max(0, endNanos - now);
+        long part = Math.min(partNanos, left / (following + 1));
+        long mine = left - part * following;
+        return new TimeLimit(timers, now + mine - Math.min(part, mine / 2), now + mine);
+    }
+
+    private Duration until(long nanos) {
+        return Duration.ofNanos(Math.max(0, nanos - timers.now(TimeUnit.NANOSECONDS)));
     }
 
     /**
@@ -32,15 +49,15 @@ public record TimeLimit(Scheduler timers, long untilNanos, Duration least) {
      * @return the answer; {@link TimeoutException} if it is late
      */
     public <T> Mono<T> of(Mono<T> answer) {
-        return answer.timeout(rest(), timers);
+        return answer.timeout(until(untilNanos), timers);
     }
 
     /** Limits an answer to a request that is perhaps not made yet: {@link BackendBusyException} if it is not made in time. */
     <T> Mono<T> of(Mono<T> answer, Mono<Void> made, String name) {
         Mono<T> late = made.thenReturn(true)
-                .timeout(rest(), Mono.just(false), timers)
+                .timeout(until(madeByNanos), Mono.just(false), timers)
                 .flatMap(isMade -> isMade
-                        ? Mono.delay(rest(), timers).then(Mono.error(TimeoutException::new))
+                        ? Mono.delay(until(untilNanos), timers).then(Mono.error(TimeoutException::new))
                         : Mono.error(
                                 new BackendBusyException(name + ": too many requests wait before this one", false)));
         return Mono.firstWithSignal(answer, late);

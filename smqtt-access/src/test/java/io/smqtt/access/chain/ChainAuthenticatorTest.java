@@ -186,49 +186,95 @@ class ChainAuthenticatorTest {
         List<Authentication> first = connectAtLeisure(timers, "ann");
         List<Authentication> second = connectAtLeisure(timers, "bob");
 
-        timers.advanceTimeBy(Duration.ofMillis(3_999));
+        timers.advanceTimeBy(Duration.ofMillis(2_999));
         assertThat(second).isEmpty();
         timers.advanceTimeBy(Duration.ofMillis(1));
         assertThat(second).containsExactly(new Authentication.Refused(ReasonCode.SERVER_BUSY));
+        assertThat(first).isEmpty();
+        timers.advanceTimeBy(Duration.ofMillis(1_000));
         assertThat(grants(first.get(0))).isEqualTo(Grants.NONE); // it was made, and not answered
         assertThat(asked).containsExactly("a", "b");
     }
 
     @Test
-    void aRequestThatHasWaitedHasItsTimeFromWhenItIsMade() {
+    void aRequestThatHasWaitedHasAFifthOfTheTimeAtLeast() {
         VirtualTimeScheduler timers = VirtualTimeScheduler.create();
         Scripted backend = add("a", oneAtATime(), AccessBackend.Ability.USERS);
         users("b").user = Mono.just(new BackendAnswer.Allow());
         BackendAnswer allow = new BackendAnswer.Allow(true, Map.of(), null, List.of());
-        backend.user = Mono.delay(Duration.ofMillis(3_900), timers).thenReturn(allow);
+        backend.user = Mono.delay(Duration.ofMillis(2_999), timers).thenReturn(allow);
         connectAtLeisure(timers, "ann");
         List<Authentication> waited = connectAtLeisure(timers, "bob");
         List<Authentication> last = connectAtLeisure(timers, "cid");
 
-        backend.user = Mono.delay(Duration.ofMillis(999), timers).thenReturn(allow);
-        timers.advanceTimeBy(Duration.ofMillis(3_900));
+        backend.user = Mono.delay(Duration.ofMillis(1_000), timers).thenReturn(allow);
+        timers.advanceTimeBy(Duration.ofMillis(2_999));
         assertThat(asked).containsExactly("a", "a");
-        timers.advanceTimeBy(Duration.ofMillis(999));
+        timers.advanceTimeBy(Duration.ofMillis(1_000));
         assertThat(grants(waited.get(0))).isEqualTo(Grants.NONE.withSuperuser());
         assertThat(last).containsExactly(new Authentication.Refused(ReasonCode.SERVER_BUSY));
         assertThat(asked).containsExactly("a", "a");
     }
 
+    /** Also where the one before has failed in its last moment. */
     @Test
-    void aRequestThatIsMadeLateHasAFifthOfTheTime() {
+    void aRequestThatIsMadeLateTakesNothingOfTheTimeOfThoseBehindIt() {
         VirtualTimeScheduler timers = VirtualTimeScheduler.create();
         Scripted backend = add("a", oneAtATime(), AccessBackend.Ability.USERS);
-        users("b").user = Mono.just(new BackendAnswer.Allow());
-        backend.user = Mono.delay(Duration.ofMillis(3_900), timers).thenReturn(BackendAnswer.DENY);
+        Scripted second = add("b", oneAtATime(), AccessBackend.Ability.USERS);
+        users("c").user = Mono.just(new BackendAnswer.Allow());
+        backend.user = Mono.delay(Duration.ofMillis(1_999), timers).thenReturn(BackendAnswer.DENY);
         connectAtLeisure(timers, "ann");
         List<Authentication> waited = connectAtLeisure(timers, "bob");
-
         backend.user = Mono.never();
-        timers.advanceTimeBy(Duration.ofMillis(4_899));
+        second.user = Mono.never();
+
+        timers.advanceTimeBy(Duration.ofMillis(2_999));
+        assertThat(asked).containsExactly("a", "a");
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(asked).containsExactly("a", "a", "b");
+        timers.advanceTimeBy(Duration.ofMillis(999));
         assertThat(waited).isEmpty();
         timers.advanceTimeBy(Duration.ofMillis(1));
         assertThat(grants(waited.get(0))).isEqualTo(Grants.NONE);
-        assertThat(asked).containsExactly("a", "a", "b");
+        assertThat(asked).containsExactly("a", "a", "b", "c");
+    }
+
+    /** It has no limit itself, because none is asked after its failure. */
+    @Test
+    void whatAStepWithoutLimitLeavesIsSharedEqually() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        users("a").user = Mono.delay(Duration.ofMillis(4_400), timers).thenReturn(BackendAnswer.NOT_MINE);
+        AccessBackendConfigBuilder next = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);
+        add("b", next, AccessBackend.Ability.USERS).user = Mono.never();
+        add("c", next, AccessBackend.Ability.USERS).user = Mono.never();
+        users("d").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> answers = connectAtLeisure(timers);
+
+        timers.advanceTimeBy(Duration.ofMillis(4_599));
+        assertThat(asked).containsExactly("a", "b");
+        timers.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(asked).containsExactly("a", "b", "c");
+        timers.advanceTimeBy(Duration.ofMillis(200));
+        assertThat(asked).containsExactly("a", "b", "c", "d");
+        assertThat(grants(answers.get(0))).isEqualTo(Grants.NONE);
+    }
+
+    @Test
+    void eachOfManyBackendsHasAnEqualPart() {
+        VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+        AccessBackendConfigBuilder next = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);
+        for (int i = 0; i < 9; i++) {
+            add("b" + i, next, AccessBackend.Ability.USERS).user = Mono.never();
+        }
+        users("last").user = Mono.just(new BackendAnswer.Allow());
+        List<Authentication> answers = connectAtLeisure(timers);
+
+        for (int i = 1; i <= 9; i++) {
+            assertThat(asked).hasSize(i);
+            timers.advanceTimeBy(Duration.ofMillis(500));
+        }
+        assertThat(grants(answers.get(0))).isEqualTo(Grants.NONE);
     }
 
     /** The steps before may have used all of the time. */
