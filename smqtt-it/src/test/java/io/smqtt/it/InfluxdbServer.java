@@ -66,13 +66,6 @@ final class InfluxdbServer implements AutoCloseable {
         return port;
     }
 
-    /** Starts it again if it has ended by itself, and waits until it answers. */
-    void startIfEnded() {
-        if (!process.process().isAlive()) {
-            startAgain();
-        }
-    }
-
     /** Starts it on the same ports, and waits until it answers. */
     void startAgain() {
         process = run();
