@@ -30,6 +30,7 @@ class NginxSinkProof {
               log_format status '$status';
               access_log %1$s/access.log status;
               client_body_temp_path %1$s/body;
+              client_body_buffer_size 1m; # its workers are another user, who may not write here
               proxy_temp_path %1$s/proxy;
               fastcgi_temp_path %1$s/fastcgi;
               uwsgi_temp_path %1$s/uwsgi;
