@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -31,8 +32,11 @@ final class BrokerProcess implements AutoCloseable {
     private final CapturedProcess process;
     private final Map<String, Integer> ports = new ConcurrentHashMap<>();
 
-    private BrokerProcess(ProcessBuilder command) {
-        this.process = CapturedProcess.start("broker", command, this::observe);
+    private BrokerProcess(ProcessBuilder command, Consumer<String> lines) {
+        this.process = CapturedProcess.start("broker", command, line -> {
+            observe(line);
+            lines.accept(line);
+        });
     }
 
     /**
@@ -78,7 +82,12 @@ final class BrokerProcess implements AutoCloseable {
 
     /** Starts a command that becomes a broker and waits until that says that it has started. */
     static BrokerProcess start(ProcessBuilder command) {
-        BrokerProcess broker = new BrokerProcess(command);
+        return start(command, line -> {});
+    }
+
+    /** The same; each line of output is handed to a consumer, on the thread that reads it. */
+    static BrokerProcess start(ProcessBuilder command, Consumer<String> lines) {
+        BrokerProcess broker = new BrokerProcess(command, lines);
         try {
             broker.process.awaitLine("saying that it started", line -> line.contains("smqtt started in"), START);
             return broker;

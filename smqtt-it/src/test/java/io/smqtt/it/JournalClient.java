@@ -9,8 +9,10 @@ import io.smqtt.test.packet.ConnectBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A client with a stored session that comes back after every end of its connection, on a thread of its own. */
@@ -20,12 +22,14 @@ abstract class JournalClient extends Thread {
     static final int WINDOW = 50;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int UNAVAILABLE = 0x88;
+    private static final Duration REFUSED = Duration.ofMillis(50);
     private static final long SESSION_SECONDS = 3_600;
 
     private final Whereabouts broker;
     private final String clientId;
+    private ConnectionWatch watch = ConnectionWatch.STRICT;
     private boolean begun;
+    private volatile @Nullable Socket socket;
     private volatile boolean stopping;
     private volatile int resumed;
     private volatile int fresh;
@@ -37,6 +41,11 @@ abstract class JournalClient extends Thread {
         this.clientId = clientId;
         this.broker = broker;
         setDaemon(true);
+    }
+
+    /** Sets what observes the connections of the client. Before the start. */
+    final void watch(ConnectionWatch observer) {
+        watch = observer;
     }
 
     /** Does what the client is for, until the connection ends. */
@@ -72,6 +81,7 @@ abstract class JournalClient extends Thread {
             return;
         }
         try (client) {
+            socket = client.socket();
             client.deadline(PATIENCE);
             ConnectBytes connect = ConnectBytes.of(clientId).persistent(SESSION_SECONDS);
             connect.properties().receiveMaximum(WINDOW);
@@ -79,25 +89,35 @@ abstract class JournalClient extends Thread {
             if (answer == null) {
                 return;
             }
-            if (answer.type() == MqttMessageType.CONNACK && answer.reasonCode() == UNAVAILABLE) {
-                refused++;
-                return;
+            if (answer.type() != MqttMessageType.CONNACK) {
+                throw new AssertionError(clientId + " was not answered: " + answer);
             }
-            if (answer.type() != MqttMessageType.CONNACK || answer.reasonCode() != 0) {
+            if (answer.reasonCode() == 0) {
+                welcomed(client, address, answer.sessionPresent());
+            } else if (watch.comesAgain(answer.reasonCode())) {
+                refused++;
+                LockSupport.parkNanos(REFUSED.toNanos());
+            } else {
                 throw new AssertionError(clientId + " was refused: " + answer);
             }
-            if (begun) {
-                note(answer.sessionPresent());
-            }
-            begun = true;
-            work(client);
         } catch (UncheckedIOException e) {
             // the broker was killed
         } catch (AssertionError e) {
-            if (!isEndOfConnection(e)) {
+            if (!isEndOfConnection(e) && !(isSilence(e) && watch.endsInSilence())) {
                 throw e;
             }
+        } finally {
+            watch.ended();
         }
+    }
+
+    private void welcomed(RawClient client, InetSocketAddress address, boolean sessionPresent) {
+        if (begun) {
+            note(sessionPresent);
+        }
+        watch.connected(address, !begun || sessionPresent);
+        begun = true;
+        work(client);
     }
 
     private void note(boolean sessionPresent) {
@@ -115,6 +135,23 @@ abstract class JournalClient extends Thread {
         return cause == null
                 ? "the connection ended inside a packet".equals(error.getMessage())
                 : cause instanceof IOException && !(cause instanceof SocketTimeoutException);
+    }
+
+    /** Whether nothing came for so long that the client gave up. */
+    private static boolean isSilence(AssertionError error) {
+        return error.getCause() instanceof SocketTimeoutException;
+    }
+
+    /** Ends its present connection, without a DISCONNECT; it comes back to where its broker is then. By any thread. */
+    final void cut() {
+        Socket open = socket;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
     /** How often it came back and found its session. */

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
 /** Publishes numbers and remembers how far each has come: what is acknowledged, and what has to be sent again. */
-final class JournalPublisher extends JournalClient {
+class JournalPublisher extends JournalClient {
 
     private static final int PACKET_IDS = 65_535;
     private static final int QUOTA_EXCEEDED = 0x97;
@@ -52,6 +52,31 @@ final class JournalPublisher extends JournalClient {
         return topic;
     }
 
+    /** The topic of a number, if there are several. */
+    String topicOf(int number) {
+        return topic;
+    }
+
+    /** A number is sent, perhaps again. */
+    void sent(int number) {}
+
+    /** A number was acknowledged: PUBACK, or PUBCOMP. Called once for each. */
+    void accepted(int number) {}
+
+    /**
+     * A number was refused.
+     *
+     * @return whether it is sent again as a new message
+     */
+    boolean isSentAgain(int number, ReceivedPacket refusal) {
+        return window == 1 && refusal.reasonCode() == QUOTA_EXCEEDED;
+    }
+
+    /** The QoS of its messages. */
+    final int qos() {
+        return qos;
+    }
+
     /** How many messages were acknowledged: PUBACK, or PUBCOMP. */
     int acknowledged() {
         return acknowledged;
@@ -78,12 +103,14 @@ final class JournalPublisher extends JournalClient {
             if (message.getValue()) {
                 client.acknowledge(0x62, id(message.getKey()));
             } else {
+                sent(message.getKey());
                 client.send(packet(message.getKey()).dup());
             }
         }
         while (!isDone()) {
             while (open.size() < window && next < end && nanosUntilNext() <= 0) {
                 open.put(next, false);
+                sent(next);
                 client.send(packet(next++));
             }
             if (open.isEmpty()) {
@@ -107,19 +134,21 @@ final class JournalPublisher extends JournalClient {
 
     private void take(RawClient client, ReceivedPacket answer) {
         int number = number(answer.packetId());
-        if (window == 1 && answer.reasonCode() == QUOTA_EXCEEDED) {
-            LockSupport.parkNanos(REFUSED.toNanos());
-            client.send(packet(number));
-            return;
-        }
         boolean known = answer.type() != MqttMessageType.PUBCOMP || answer.reasonCode() != 0x92; // forgotten already
         if (answer.reasonCode() >= 0x80 && known) {
-            throw new AssertionError("refused: " + answer);
+            if (!isSentAgain(number, answer)) {
+                throw new AssertionError("refused: " + answer);
+            }
+            LockSupport.parkNanos(REFUSED.toNanos());
+            sent(number);
+            client.send(packet(number));
+            return;
         }
         switch (answer.type()) {
             case PUBACK, PUBCOMP -> {
                 if (open.remove(number) != null) {
                     acknowledged++;
+                    accepted(number);
                 }
             }
             case PUBREC -> {
@@ -141,6 +170,6 @@ final class JournalPublisher extends JournalClient {
     }
 
     private PublishBytes packet(int number) {
-        return PublishBytes.to(topic).payload(String.valueOf(number)).qos(qos, id(number));
+        return PublishBytes.to(topicOf(number)).payload(String.valueOf(number)).qos(qos, id(number));
     }
 }

@@ -4,13 +4,14 @@ package io.smqtt.it;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.SubscribeBytes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
 /** Receives numbers and writes down what comes, as a receiver of its QoS must. */
-final class JournalSubscriber extends JournalClient {
+class JournalSubscriber extends JournalClient {
 
     private final String topic;
     private final int qos;
@@ -60,8 +61,7 @@ final class JournalSubscriber extends JournalClient {
     @Override
     void work(RawClient client) {
         if (!subscribed) {
-            client.subscribe(topic, qos);
-            subscribed = true;
+            client.send(SubscribeBytes.of(client.nextPacketId()).filter(topic, qos));
         }
         while (true) {
             ReceivedPacket packet = client.receive();
@@ -74,23 +74,32 @@ final class JournalSubscriber extends JournalClient {
 
     private void take(RawClient client, ReceivedPacket packet) {
         int id = packet.packetId();
-        if (packet.type() == MqttMessageType.PUBREL) {
+        if (packet.type() == MqttMessageType.SUBACK) { // messages may come before it
+            subscribed = true;
+        } else if (packet.type() == MqttMessageType.PUBREL) {
             unreleased.remove(id);
             client.acknowledge(0x70, id);
         } else if (packet.type() != MqttMessageType.PUBLISH) {
             throw new AssertionError("unexpected: " + packet);
         } else if (packet.qos() == 1) {
-            note(packet);
+            received(packet);
             client.acknowledge(0x40, id);
         } else {
             if (unreleased.add(id)) { // [MQTT-4.3.3-10], the other way round
-                note(packet);
+                received(packet);
             }
             client.acknowledge(0x50, id);
         }
     }
 
-    private void note(ReceivedPacket packet) {
+    /** Subscribes again, and has received nothing at QoS 2 of what comes: the broker has a new session. */
+    final void beginAgain() {
+        subscribed = false;
+        unreleased.clear();
+    }
+
+    /** A message has come that the client takes. */
+    void received(ReceivedPacket packet) {
         int number = Integer.parseInt(packet.text());
         synchronized (received) {
             received.add(number);

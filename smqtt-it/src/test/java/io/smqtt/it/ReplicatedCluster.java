@@ -15,12 +15,17 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,16 +42,21 @@ final class ReplicatedCluster implements AutoCloseable {
     static final Path EXTENSION =
             HOME.resolve("smqtt-replication/target/ext").toAbsolutePath().normalize();
 
+    private static final Pattern SERVER = Pattern.compile("\"home\":\"(\\w+)\".*?\"server\":(?:\"(\\w+)\"|null)");
+    private static final int USUAL_MEGABYTES = 256;
+
     private final Path directory;
     private final boolean adopts;
+    private final int heapMegabytes;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports = LoopbackPorts.some(3 * NODES);
     private final @Nullable BrokerProcess[] brokers = new BrokerProcess[NODES];
     private final List<Whereabouts> addresses = new ArrayList<>();
 
-    private ReplicatedCluster(Path directory, boolean adopts) {
+    private ReplicatedCluster(Path directory, boolean adopts, int heapMegabytes) {
         this.directory = directory;
         this.adopts = adopts;
+        this.heapMegabytes = heapMegabytes;
         for (int node = 0; node < NODES; node++) {
             addresses.add(new Whereabouts());
         }
@@ -54,16 +64,21 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Starts all nodes, and waits until each serves. */
     static ReplicatedCluster start(Path directory) {
-        return start(directory, false);
+        return start(directory, false, USUAL_MEGABYTES);
     }
 
     /** The same, with nodes that serve the sessions of one that is away. */
     static ReplicatedCluster startAdopting(Path directory) {
-        return start(directory, true);
+        return startAdopting(directory, USUAL_MEGABYTES);
     }
 
-    private static ReplicatedCluster start(Path directory, boolean adopts) {
-        ReplicatedCluster cluster = new ReplicatedCluster(directory, adopts);
+    /** The same, with a heap for each node. */
+    static ReplicatedCluster startAdopting(Path directory, int heapMegabytes) {
+        return start(directory, true, heapMegabytes);
+    }
+
+    private static ReplicatedCluster start(Path directory, boolean adopts, int heapMegabytes) {
+        ReplicatedCluster cluster = new ReplicatedCluster(directory, adopts, heapMegabytes);
         try {
             cluster.startTogether(0, 1, 2);
             return cluster;
@@ -84,9 +99,23 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Starts a node, and waits until it serves. */
     void start(int node) {
-        BrokerProcess started = BrokerProcess.start(command(node));
+        Path log = log(node);
+        BrokerProcess started = BrokerProcess.start(command(node), line -> append(log, line));
         brokers[node] = started;
         addresses.get(node).set(started.address("tcp"));
+    }
+
+    /** The output of all processes of a node. */
+    Path log(int node) {
+        return directory.resolve("n" + node + ".log");
+    }
+
+    private static void append(Path log, String line) {
+        try {
+            Files.writeString(log, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The command of a node. */
@@ -108,7 +137,8 @@ final class ReplicatedCluster implements AutoCloseable {
         builder.environment()
                 .put(
                         "JAVA_TOOL_OPTIONS",
-                        "-Xmx256m -Dsmqtt.ext=" + EXTENSION + " -Djdk.net.hosts.file=" + hosts(home, node));
+                        "-Xmx" + heapMegabytes + "m -Dsmqtt.ext=" + EXTENSION + " -Djdk.net.hosts.file="
+                                + hosts(home, node));
         return builder;
     }
 
@@ -252,6 +282,23 @@ final class ReplicatedCluster implements AutoCloseable {
     /** The place of a node's clients, while it serves. */
     Whereabouts address(int node) {
         return addresses.get(node);
+    }
+
+    /** The node that has a listener at an address. */
+    int nodeAt(InetSocketAddress address) {
+        return ports.indexOf(address.getPort()) - 2 * NODES;
+    }
+
+    /** Which node serves whose store, as a node sees it: names of nodes, without the stores that no node serves. */
+    Map<String, String> servers(int node) {
+        Map<String, String> servers = new TreeMap<>();
+        Matcher matcher = SERVER.matcher(get(node, "/cluster").body());
+        while (matcher.find()) {
+            if (matcher.group(2) != null) {
+                servers.put(matcher.group(1), matcher.group(2));
+            }
+        }
+        return servers;
     }
 
     /** A connection to a node without a CONNECT. */

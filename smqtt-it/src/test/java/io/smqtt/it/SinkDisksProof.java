@@ -89,10 +89,7 @@ class SinkDisksProof {
         try (SmallDisk disk = disk(256);
                 InfluxdbServer influxdb = InfluxdbServer.start(disk.directory())) {
             InfluxdbSinkProof.run(
-                    "influxdb, disk full instead of killed",
-                    directory,
-                    influxdb,
-                    new FilledDisk(disk, () -> {
+                    "influxdb, disk full instead of killed", directory, influxdb, new FilledDisk(disk, () -> {
                         influxdb.kill();
                         influxdb.startAgain();
                     }));
