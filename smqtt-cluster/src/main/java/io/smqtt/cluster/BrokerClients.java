@@ -103,6 +103,12 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
+    public boolean mayMove(String clientId) {
+        Session session = registry.find(clientId);
+        return session == null || registry.adoptions().mayMove(session);
+    }
+
+    @Override
     public boolean isAwaited(Collection<String> nodes) {
         return registry.adoptions().isAwaited(nodes);
     }

@@ -298,6 +298,9 @@ final class ClusterClients {
             Map.Entry<String, Heir> next = all.next();
             String clientId = next.getKey();
             NodeIdentity heir = next.getValue().node();
+            if (!local.mayMove(clientId)) {
+                continue; // with a later tick
+            }
             long clock = local.clockOf(clientId);
             all.remove();
             boolean mine = clock != LocalClients.NONE

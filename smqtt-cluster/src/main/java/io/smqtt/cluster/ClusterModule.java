@@ -206,6 +206,10 @@ public final class ClusterModule implements BrokerModule {
             node = created;
             AdoptedRoutes adopted = new AdoptedRoutes(created::localChange);
             created.clients().servers().serve(adopted::announce, core.sessions().adoptions()::settled);
+            created.clients()
+                    .servers()
+                    .observe(
+                            core.sessions().adoptions()::sentOn, core.sessions().adoptions()::servedElsewhere);
             core.sessions().adoptions().watch(new LocalAdoptions(created));
             core.router().index().observe(new LocalRoutes(created, adopted));
             found.giveTo(created);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,8 @@ final class HomeServers {
     private final long retryNanos;
     private Consumer<String> announce = home -> {};
     private Consumer<String> settled = home -> {};
+    private Consumer<String> sentOn = home -> {};
+    private BiConsumer<String, Long> servedElsewhere = (server, reign) -> {};
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
 
@@ -108,6 +111,17 @@ final class HomeServers {
         settled = settles;
     }
 
+    /**
+     * Sets further reactions to the steps. Before the start.
+     *
+     * @param sendsOn called when the sessions of a node that this one serves have what this one had parked for them
+     * @param loses called when another node, with this reign, serves the sessions of this one
+     */
+    void observe(Consumer<String> sendsOn, BiConsumer<String, Long> loses) {
+        sentOn = sendsOn;
+        servedElsewhere = loses;
+    }
+
     // --- this node serves
 
     /** This node has adopted the sessions of another one. */
@@ -163,8 +177,22 @@ final class HomeServers {
         String self = wire.self().nodeId();
         serving.missing.add(self);
         say(serving);
-        boolean begun = step != Frame.ServeStep.SEND_ON;
-        take(serving.home, step, new Itself(), begun, () -> answered(serving, self, step));
+        if (step == Frame.ServeStep.SEND_ON) {
+            local.afterRouted(
+                    () -> wire.execute(() -> sendOn(serving))); // all that is not held back by the sessions is parked
+        } else {
+            take(serving.home, step, new Itself(), true, () -> answered(serving, self, step));
+        }
+    }
+
+    private void sendOn(Own serving) {
+        if (!isCurrent(serving, Frame.ServeStep.SEND_ON)) {
+            return;
+        }
+        take(serving.home, serving.step, new Itself(), false, () -> {
+            sentOn.accept(serving.home);
+            answered(serving, wire.self().nodeId(), Frame.ServeStep.SEND_ON);
+        });
     }
 
     private void say(Own serving) {
@@ -194,6 +222,9 @@ final class HomeServers {
     }
 
     void accept(NodeIdentity from, Frame.Serves serves) {
+        if (serves.home().equals(wire.self().nodeId())) {
+            servedElsewhere.accept(from.nodeId(), serves.reign());
+        }
         Heard known = heard.get(serves.home());
         if (known != null && known.reign > serves.reign()) {
             return; // of a node that does not know yet that another one serves

@@ -163,6 +163,11 @@ final class InboundMessage implements RouteTicket, RouteScope {
     }
 
     @Override
+    public boolean comesFirst() {
+        return parked && !homes.isEmpty();
+    }
+
+    @Override
     public boolean wantsStable() {
         return true; // its publisher may get the acknowledgement
     }

@@ -69,6 +69,11 @@ interface LocalClients {
         return false;
     }
 
+    /** Whether the session of a client may move: not while messages that other nodes keep for it may still come. */
+    default boolean mayMove(String clientId) {
+        return true;
+    }
+
     /** Whether sessions may be found in a moment that no node serves now; the nodes that are reached, this one included. */
     default boolean isAwaited(Collection<String> nodes) {
         return false;

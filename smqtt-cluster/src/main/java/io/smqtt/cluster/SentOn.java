@@ -86,6 +86,11 @@ final class SentOn implements RouteTicket, RouteScope {
     }
 
     @Override
+    public boolean comesFirst() {
+        return true;
+    }
+
+    @Override
     public boolean wantsStable() {
         return true;
     }

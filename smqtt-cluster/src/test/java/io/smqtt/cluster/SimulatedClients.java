@@ -37,6 +37,7 @@ final class SimulatedClients implements LocalClients {
     private final List<StoredMessage> alsoElsewhere = new ArrayList<>();
     private int stayed;
     private boolean nodeAway;
+    private boolean mayMove = true;
 
     /** A session. */
     static final class Held {
@@ -120,6 +121,16 @@ final class SimulatedClients implements LocalClients {
         Held held = sessions.computeIfAbsent(clientId, id -> new Held());
         held.connected = true;
         return held;
+    }
+
+    /** Whether sessions may move from now on, because their store is this node's own, or settled. */
+    void mayMove(boolean value) {
+        mayMove = value;
+    }
+
+    @Override
+    public boolean mayMove(String clientId) {
+        return mayMove;
     }
 
     /** Whether a node is away, as the node said last. */

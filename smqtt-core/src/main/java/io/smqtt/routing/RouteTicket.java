@@ -131,6 +131,16 @@ public interface RouteTicket {
         return false;
     }
 
+    /**
+     * Whether the message comes before those that a session holds back since this node has adopted it: it was parked for its node before. Never changes.
+     *
+     * @return true if such a session takes it at once
+     */
+    @AnyThread
+    default boolean comesFirst() {
+        return false;
+    }
+
     /** Reports that a delivery of the message was queued. Called during routing, or while the ticket is held; most tickets ignore it. */
     default void queued() {}
 

@@ -26,12 +26,29 @@ public final class AdoptedStore {
     }
 
     /**
-     * Forgets the sessions. They stay in the store, which may be closed after that: another node serves it.
+     * The store takes nothing any more. The sessions stay, and refuse messages, until {@link #end} is complete: other nodes may send some for them, which must
+     * not be acknowledged.
+     */
+    public void refuse() {
+        adoption.refuse();
+    }
+
+    /**
+     * Forgets the sessions when no other node sends messages for them any more. They stay in the store, which may be closed after that: another node serves it.
+     * Called once.
      *
-     * @param agreed whether other nodes are to send nothing more for them before; false if this node cannot store anything any more
+     * @return completes on any thread when they are forgotten, and what was submitted to the store is all; not before all nodes that are reached have answered
+     */
+    public CompletableFuture<Void> end() {
+        return adoptions.end(adoption);
+    }
+
+    /**
+     * Forgets the sessions at once, because this node stops. May be called while {@link #end} is not complete.
+     *
      * @return completes on any thread when they are forgotten, and what was submitted to the store is all
      */
-    public CompletableFuture<Void> end(boolean agreed) {
-        return adoptions.end(adoption, agreed);
+    public CompletableFuture<Void> forget() {
+        return adoptions.forget(adoption);
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,19 @@ public final class Adoptions {
     private volatile @Nullable AdoptionWatch watch;
     private final Map<String, Long> unsettled = new ConcurrentHashMap<>();
     private volatile Predicate<Collection<String>> awaited = nodes -> false;
+    private volatile ServedElsewhere servedElsewhere = (server, reign) -> {};
+
+    /** Receives that another node serves the store of this one. */
+    public interface ServedElsewhere {
+
+        /**
+         * A node serves the store of this one. Must not block.
+         *
+         * @param server the other node
+         * @param reign the number of its reign over the store, which may be earlier than that of this node
+         */
+        void served(String server, long reign);
+    }
 
     Adoptions(SessionServices services, SessionTable sessions, SessionClaims claims) {
         this.services = services;
@@ -37,39 +51,56 @@ public final class Adoptions {
 
     /** See {@link SessionRegistry#adopt}. */
     AdoptedStore adopt(String home, long reign, BrokerStore store) {
+        try {
+            return begin(home, reign, store).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw e;
+        }
+    }
+
+    /** Reads the store, which blocks; what it returns completes when its sessions are sessions of this node. */
+    CompletableFuture<AdoptedStore> begin(String home, long reign, BrokerStore store) {
         Stores own = services.resources().stores();
         if (own == null) {
             throw new IllegalStateException("a broker without a store adopts none");
         }
         unsettled.put(home, System.nanoTime());
         try {
-            return read(home, reign, own, store);
+            StoreAdoption adoption =
+                    new StoreAdoption(services, sessions, claims, own, own.adopting(home, store), reign, watch != null);
+            return adoption.read().handle((none, failure) -> {
+                if (failure != null) {
+                    unsettled.remove(home);
+                    adoption.forget();
+                    throw new CompletionException(
+                            failure instanceof CompletionException ? failure.getCause() : failure);
+                }
+                return adopted(adoption);
+            });
         } catch (RuntimeException | Error e) {
             unsettled.remove(home);
             throw e;
         }
     }
 
-    private AdoptedStore read(String home, long reign, Stores own, BrokerStore store) {
-        StoreAdoption adoption = new StoreAdoption(services, sessions, claims, own.adopting(home, store), reign);
-        try {
-            adoption.read().join();
-        } catch (RuntimeException e) {
-            adoption.forget();
-            throw e;
-        }
+    private AdoptedStore adopted(StoreAdoption adoption) {
+        String home = adoption.home();
         byHome.put(home, adoption);
         AdoptionWatch present = watch;
         if (present == null) {
+            sentOn(home);
             settled(home);
         } else {
-            present.adopted(home, reign);
+            present.adopted(home, adoption.reign());
         }
         return new AdoptedStore(this, adoption);
     }
 
     /** See {@link AdoptedStore#end}. */
-    CompletableFuture<Void> end(StoreAdoption adoption, boolean agreed) {
+    CompletableFuture<Void> end(StoreAdoption adoption) {
         unsettled.put(adoption.home(), System.nanoTime());
         AdoptionWatch present = watch;
         CompletableFuture<Void> quiet = new CompletableFuture<>();
@@ -78,11 +109,29 @@ public final class Adoptions {
         } else {
             present.ending(adoption.home(), () -> quiet.complete(null));
         }
-        CompletableFuture<Void> begun = agreed ? quiet : CompletableFuture.completedFuture(null);
-        return begun.thenCompose(none -> adoption.forget()).whenComplete((none, failure) -> {
-            byHome.remove(adoption.home(), adoption);
-            unsettled.remove(adoption.home());
+        return quiet.thenCompose(none -> forget(adoption));
+    }
+
+    /** See {@link AdoptedStore#forget}. */
+    CompletableFuture<Void> forget(StoreAdoption adoption) {
+        unsettled.putIfAbsent(adoption.home(), System.nanoTime());
+        return adoption.forget().whenComplete((none, failure) -> {
+            if (byHome.remove(adoption.home(), adoption)) {
+                unsettled.remove(adoption.home());
+            }
         });
+    }
+
+    /**
+     * What this node had parked for the node of an adopted store has come to its sessions: newer messages may follow.
+     *
+     * @param home the node whose store it is
+     */
+    public void sentOn(String home) {
+        StoreAdoption adoption = byHome.get(home);
+        if (adoption != null) {
+            adoption.sentOn();
+        }
     }
 
     /**
@@ -92,6 +141,42 @@ public final class Adoptions {
      */
     public void settled(String home) {
         unsettled.remove(home);
+        StoreAdoption adoption = byHome.get(home);
+        if (adoption != null) {
+            adoption.sentOn();
+            adoption.settled();
+        }
+    }
+
+    /**
+     * Whether a session may move to another store. One of an adopted store may not before that is {@link #settled}: messages that other nodes keep for it
+     * would not find it.
+     *
+     * @param session a session of this node
+     * @return true for one of this node's own store, or without a store
+     */
+    public boolean mayMove(Session session) {
+        String home = session.home();
+        return home == null || !unsettled.containsKey(home);
+    }
+
+    /**
+     * Sets what is called when another node says that it serves the store of this one. Before clients connect.
+     *
+     * @param receiver the receiver, called on any thread
+     */
+    public void whenServedElsewhere(ServedElsewhere receiver) {
+        servedElsewhere = receiver;
+    }
+
+    /**
+     * Another node serves the store of this one.
+     *
+     * @param server the other node
+     * @param reign the number of its reign over the store
+     */
+    public void servedElsewhere(String server, long reign) {
+        servedElsewhere.served(server, reign);
     }
 
     /**

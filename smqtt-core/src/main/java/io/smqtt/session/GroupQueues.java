@@ -18,6 +18,7 @@ import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The queues of all shared groups of this node, by group. A queue exists as long as its group has a member on any node. */
+/**
+ * The queues of all shared groups of this node, by group. A queue exists as long as its group has a member on any node, or its members may be on a node that is
+ * away.
+ */
 @AnyThread
 final class GroupQueues {
 
@@ -43,6 +47,9 @@ final class GroupQueues {
     private final Router router;
     private final ConcurrentMap<SharedFilter, GroupQueue> queues = new ConcurrentHashMap<>();
     private volatile @Nullable GroupWatch watch;
+
+    /** Groups with members that were given back to their node, which may be away still. */
+    private final Set<SharedFilter> kept = ConcurrentHashMap.newKeySet();
 
     /** Whether all stored sessions are recovered. */
     private volatile boolean complete;
@@ -93,7 +100,7 @@ final class GroupQueues {
     /** Ends the queue of a group without members. Under the lock of the index. */
     private void ended(SharedFilter name) {
         GroupQueue queue = queues.get(name);
-        if (queue != null && !(queue.record().wasRecovered() && !complete)) {
+        if (queue != null && !(queue.record().wasRecovered() && !complete) && !kept.contains(name)) {
             queues.remove(name, queue);
             queue.end();
         }
@@ -167,6 +174,17 @@ final class GroupQueues {
                         .executor()
                         .schedule(() -> endForgotten(queue), MEMBERS_KNOWN.toMillis(), TimeUnit.MILLISECONDS);
             }
+        }
+    }
+
+    /** Keeps a queue without members until the nodes of former members have announced these again, or are forgotten. */
+    void keep(GroupQueue queue) {
+        if (kept.add(queue.name())) {
+            Runnable end = () -> {
+                kept.remove(queue.name());
+                endForgotten(queue);
+            };
+            queue.owner().executor().schedule(end, MEMBERS_KNOWN.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 

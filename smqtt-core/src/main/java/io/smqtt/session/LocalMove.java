@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class LocalMove implements SessionDeparture.Reply {
 
     private static final long PAUSE_MILLIS = 5;
+    private static final long AGAIN_MILLIS = 1_000;
     private static final int READ_ATTEMPTS = 100;
 
     private final SessionServices services;
@@ -43,6 +44,21 @@ final class LocalMove implements SessionDeparture.Reply {
         this.claims = claims;
         this.session = session;
         this.loop = session.owner();
+    }
+
+    /** Moves a session of an adopted store, again and again until it has left or ended. */
+    @AnyThread
+    static void untilMoved(SessionServices services, SessionClaims claims, Session session) {
+        claims.whenSettled(session, () -> {
+            if (!session.hasEnded()) {
+                new LocalMove(services, claims, session).begin(moved -> {
+                    if (!moved) {
+                        Runnable again = () -> untilMoved(services, claims, session);
+                        session.owner().executor().schedule(again, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+                    }
+                });
+            }
+        });
     }
 
     /**

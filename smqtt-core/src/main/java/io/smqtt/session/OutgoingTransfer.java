@@ -82,7 +82,7 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
         }
         SessionRecord record = session.record();
         InboundFlow inbound = session.inboundOrNull();
-        boolean quiet = record == null || record.queue().isQuiet();
+        boolean quiet = record == null || (record.queue().isQuiet() && !isIncomplete(record));
         // the other node answers a repetition of a received QoS 2 message, so that this one must be accepted before
         boolean settled = inbound == null || inbound.isSettled();
         if (quiet && settled) {
@@ -93,6 +93,11 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
         } else {
             loop.executor().schedule(() -> attempt(reply, number + 1), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Whether messages are held back since the session was adopted. */
+    private boolean isIncomplete(SessionRecord record) {
+        return record.isAdopted() && session.intake().awaitsEarlier();
     }
 
     private void freeze() {

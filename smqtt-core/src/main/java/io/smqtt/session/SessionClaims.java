@@ -146,6 +146,10 @@ final class SessionClaims {
                     if (moved) {
                         open(request);
                     } else {
+                        if (sessions.find(session.id())
+                                != session) { // it is in both stores, and no claim finds it here
+                            LocalMove.untilMoved(services, this, session);
+                        }
                         request.reply().refused(ReasonCode.SERVER_UNAVAILABLE);
                     }
                 }));

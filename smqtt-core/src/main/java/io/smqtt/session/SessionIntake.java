@@ -24,6 +24,12 @@ final class SessionIntake {
     /** The newest held messages; null if nothing is held back. */
     private @Nullable HeldMessages held;
 
+    /** Whether messages that come first are awaited: others are held back. */
+    private boolean awaitsEarlier;
+
+    /** What is held back meanwhile; null if nothing is. */
+    private @Nullable HeldMessages later;
+
     /** Deliveries that came from another node and may also come here: {@link TakenMessages#idOf}. */
     private @Nullable Set<Long> cameElsewhere;
 
@@ -47,14 +53,19 @@ final class SessionIntake {
 
     /** Whether all messages are taken at once. */
     boolean isIdle() {
-        return held == null && cameElsewhere == null;
+        return held == null && cameElsewhere == null && !awaitsEarlier;
     }
 
     /** Delivers a message that was routed to the session. */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (!isKnown(message, subscription)) {
-            passOn(held, message, subscription, ticket);
+        if (isKnown(message, subscription)) {
+            return;
         }
+        boolean first = awaitsEarlier && ticket.comesFirst();
+        if (awaitsEarlier && !first && held == null) {
+            later = holdBack(true);
+        }
+        passOn(first && held == later ? null : held, message, subscription, ticket);
     }
 
     /** Delivers a message that was routed to the session's previous event loop. */
@@ -80,6 +91,28 @@ final class SessionIntake {
     }
 
     // --- held back
+
+    /** Holds back messages from now on, but for those that come first: {@link RouteTicket#comesFirst}. */
+    void awaitEarlier() {
+        awaitsEarlier = true;
+    }
+
+    boolean awaitsEarlier() {
+        return awaitsEarlier;
+    }
+
+    /** Ends {@link #awaitEarlier}, and passes on what was held back. */
+    void takeLater(HeldMessages.Taker first) {
+        HeldMessages messages = later;
+        awaitsEarlier = false;
+        later = null;
+        if (messages == null) {
+            changed.run();
+        } else {
+            stopHolding(messages);
+            messages.letGo(first);
+        }
+    }
 
     /**
      * Holds back messages from now on.

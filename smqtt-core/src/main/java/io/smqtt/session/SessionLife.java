@@ -282,6 +282,23 @@ final class SessionLife {
         runWaiting();
     }
 
+    /** Another node serves the session and its rows: its client is disconnected, and has no session here. What is routed to it is refused by the store. */
+    void lose() {
+        if (phase == SessionPhase.ENDED) {
+            return;
+        }
+        PacketSink current = loseConnection();
+        if (current != null) { // a consumer in the process takes a stop for its regular end, but the broker runs on
+            boolean inProcess = InProcess.isReserved(session.id());
+            current.disconnect(inProcess ? ReasonCode.SERVER_UNAVAILABLE : ReasonCode.SERVER_SHUTTING_DOWN);
+        }
+        session.absence().cancel(); // the other node has the deadlines
+        session.subscriptions().releaseExclusive();
+        listener.ended(session);
+        session.resources().observer().sessionEnded(session.id(), false);
+        runWaiting();
+    }
+
     /** Forgets the session, whose rows another node serves; its client is disconnected. */
     void letGo() {
         if (phase == SessionPhase.ENDED) {
@@ -290,6 +307,10 @@ final class SessionLife {
         PacketSink current = loseConnection();
         if (current != null) {
             current.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+        }
+        SharedMember member = session.memberOrNull();
+        if (member != null) {
+            member.keepQueues(); // members on its node may pull
         }
         forget(SessionRecord::leaveRows);
         runWaiting();

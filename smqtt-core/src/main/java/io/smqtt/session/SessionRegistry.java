@@ -299,17 +299,15 @@ public final class SessionRegistry {
         return adoptions;
     }
 
-    /** Forgets all sessions of this node's store, because another node serves it. Their clients are disconnected. */
+    /**
+     * Another node serves this node's store, which takes nothing any more: clients of its sessions are disconnected, and find no session here. Their
+     * subscriptions stay until this broker ends, so that messages for them are refused.
+     */
     @AnyThread
-    public void forgetStored() {
+    public void loseStored() {
         Stores own = resources.stores();
         if (own != null) {
-            resources.router().loops().forEach(loop -> loop.executor().execute(() -> own.end(loop)));
-        }
-        for (Session session : sessions.all()) {
-            if (session.isStored() && session.home() == null) {
-                claims.whenSettled(session, session.life()::letGo);
-            }
+            new LostStore(resources, sessions, claims, own).end();
         }
     }
 

@@ -199,8 +199,14 @@ public final class SessionSubscriptions extends SubscriptionTable {
 
     /** Removes the subscriptions of an ended session from the index. They are kept until {@link #clear}. */
     void leaveIndex() {
+        forEach(subscription ->
+                session.resources().router().index().remove(session, subscription.filter(), subscription.shareName()));
+        releaseExclusive();
+    }
+
+    /** Releases the filters of exclusive subscriptions: other clients may have them. */
+    void releaseExclusive() {
         forEach(subscription -> {
-            session.resources().router().index().remove(session, subscription.filter(), subscription.shareName());
             if (subscription instanceof ExclusiveSubscription) {
                 exclusive().release(subscription.filter(), session);
             }

@@ -101,6 +101,13 @@ final class SharedMember {
         }
     }
 
+    /** The queues of its groups outlast it for some time: its node has served it up to now, and is about to serve it again. */
+    void keepQueues() {
+        for (Membership membership : memberships) {
+            groups.keep(membership.queue);
+        }
+    }
+
     /** Leaves all groups: the session ends, or moves to another node. */
     void leaveGroups() {
         for (Membership membership : memberships) {

@@ -3,20 +3,25 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -34,20 +39,27 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreAdoption.class);
     private static final int AT_ONCE = 200;
-    private static final long AGAIN_MILLIS = 1_000;
+
+    /** A session that is moving when it is to be forgotten has this time to leave, or to stay. */
+    private static final long DEPART_MILLIS = 5_000;
 
     private final SessionServices services;
     private final SessionResources resources;
     private final SessionTable table;
     private final SessionClaims claims;
+    private final Stores own;
     private final Stores stores;
+    private final boolean waits;
     private final List<ArrayDeque<Found>> byLoop = new ArrayList<>();
+    private final Map<String, Found> byClient = new HashMap<>();
+    private final List<Queue<Session>> heldBack = new ArrayList<>();
+    private final Queue<Session> unmerged = new ConcurrentLinkedQueue<>();
     private final Set<Session> present = ConcurrentHashMap.newKeySet();
     private final AtomicInteger refused = new AtomicInteger();
     private final long reign;
     private @Nullable Found current;
     private int found;
-    private volatile boolean over;
+    private @Nullable CompletableFuture<Void> forgotten; // guarded by this
 
     /** A session that was read. */
     private static final class Found {
@@ -56,6 +68,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         private final StoredQueue waiting;
         private final List<StoredSubscription> subscriptions = new ArrayList<>(2);
         private final List<Integer> received = new ArrayList<>(0);
+        private boolean replaced;
 
         Found(StoredSession header, StoredQueue waiting) {
             this.header = header;
@@ -63,14 +76,33 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         }
     }
 
-    StoreAdoption(SessionServices services, SessionTable table, SessionClaims claims, Stores stores, long reign) {
+    /**
+     * Creates an adoption.
+     *
+     * @param own the store of this node
+     * @param stores the adopted one
+     * @param waits whether messages that this node has parked for the sessions come first: others are held back until {@link #sentOn}
+     */
+    StoreAdoption(
+            SessionServices services,
+            SessionTable table,
+            SessionClaims claims,
+            Stores own,
+            Stores stores,
+            long reign,
+            boolean waits) {
+        this.own = own;
+        this.waits = waits;
         this.reign = reign;
         this.services = services;
         this.resources = services.resources();
         this.table = table;
         this.claims = claims;
         this.stores = stores;
-        resources.router().loops().forEach(loop -> byLoop.add(new ArrayDeque<>()));
+        resources.router().loops().forEach(loop -> {
+            byLoop.add(new ArrayDeque<>());
+            heldBack.add(new ArrayDeque<>());
+        });
     }
 
     /** The node whose store it is. */
@@ -101,6 +133,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         long beganNanos = System.nanoTime();
         stores.store().recover(this);
         stores.open();
+        byClient.clear();
         return onLoops(this::install)
                 .thenRun(() -> LOG.info(
                         "adopted {} sessions of node {} in {} ms{}",
@@ -124,6 +157,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         }
         Found next = new Found(stored, waiting);
         current = next;
+        Found earlier = byClient.put(stored.clientId(), next); // a crash between two commits of a clean start
+        if (earlier != null) {
+            earlier.replaced = true;
+        }
         byLoop.get(found++ % byLoop.size()).add(next);
     }
 
@@ -173,7 +210,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
             } else {
                 end.complete(null);
             }
-        } catch (RuntimeException e) { // whoever waits must not wait for ever
+        } catch (RuntimeException | Error e) { // what waits must not wait for ever
             end.completeExceptionally(e);
         }
     }
@@ -186,6 +223,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     }
 
     private boolean install(RoutingLoop loop) {
+        own.of(loop).adopted(stores.of(loop));
         ArrayDeque<Found> waiting = byLoop.get(loop.index());
         for (int i = 0; i < AT_ONCE && !waiting.isEmpty(); i++) {
             install(loop, waiting.remove());
@@ -194,6 +232,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     }
 
     private void install(RoutingLoop loop, Found each) {
+        if (each.replaced) {
+            stores.of(loop).writer().removeSession(each.header.number(), each.header.clientId());
+            return;
+        }
         Session session = table.found(services, stores, loop, each.header, each.waiting);
         String limit = session.charge().refusalOfStored(session.charge().weight());
         if (limit != null) {
@@ -203,6 +245,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         }
         Session other = table.adopted(session);
         present.add(session);
+        if (waits) {
+            session.intake().awaitEarlier();
+            heldBack.get(loop.index()).add(session);
+        }
         for (StoredSubscription stored : each.subscriptions) {
             session.subscriptions().recover(session.subscriptions().of(stored));
         }
@@ -213,46 +259,114 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         if (other == null) {
             session.life().awaitClient();
         } else {
-            merge(session);
+            unmerged.add(session);
         }
     }
 
-    /** Merges the session into the one that its client has here. */
-    private void merge(Session session) {
-        claims.whenSettled(session, () -> {
-            if (!over && !session.hasEnded()) {
-                new LocalMove(services, claims, session).begin(moved -> {
-                    if (!moved && !over) {
-                        Runnable again = () -> merge(session);
-                        session.owner().executor().schedule(again, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
-                    }
-                });
-            }
-        });
+    /** What this node had parked for the sessions has come: they take the messages that were held back. */
+    @AnyThread
+    void sentOn() {
+        onLoops(this::takeHeldBack);
+    }
+
+    private boolean takeHeldBack(RoutingLoop loop) {
+        Queue<Session> mine = heldBack.get(loop.index());
+        for (int i = 0; i < AT_ONCE && !mine.isEmpty(); i++) {
+            Session session = mine.remove();
+            session.execute(() -> session.intake().takeLater((message, subscription, ticket) -> {
+                if (!hasTaken(session, message, subscription)) {
+                    session.take(message, subscription, ticket);
+                }
+            }));
+        }
+        return !mine.isEmpty();
+    }
+
+    /** Whether a message that was held back has come by another way meanwhile, because it was parked, too. */
+    private boolean hasTaken(Session session, ApplicationMessage message, Subscription subscription) {
+        long id = TakenMessages.idOf(message, subscription);
+        boolean had = id != ApplicationMessage.NO_ID && services.history().knows(session.key(), id);
+        if (had) {
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+        }
+        return had;
+    }
+
+    /** All nodes have sent on what they had parked: sessions whose clients have another one here are merged into that. */
+    @AnyThread
+    void settled() {
+        for (Session session = unmerged.poll(); session != null; session = unmerged.poll()) {
+            LocalMove.untilMoved(services, claims, session);
+        }
     }
 
     // --- the end
 
-    /** Forgets the sessions; completes when what was submitted to the store is all. One that is moving is forgotten afterwards, if it stays. */
-    CompletableFuture<Void> forget() {
-        over = true;
+    /** Nothing that fails from now on is tried again: the store takes nothing any more. */
+    @AnyThread
+    void refuse() {
+        onLoops(loop -> {
+            stores.end(loop);
+            return false;
+        });
+    }
+
+    /**
+     * Forgets the sessions, those that are moving when they have left or stay; completes when what was submitted to the store is all. The result of the first
+     * call is that of all.
+     */
+    @AnyThread
+    synchronized CompletableFuture<Void> forget() {
+        CompletableFuture<Void> begun = forgotten;
+        if (begun == null) {
+            begun = begin();
+            forgotten = begun;
+        }
+        return begun;
+    }
+
+    private CompletableFuture<Void> begin() {
         List<Queue<Session>> waiting = new ArrayList<>();
         resources.router().loops().forEach(loop -> waiting.add(new ArrayDeque<>()));
+        int all = 1;
         for (Session session : present) {
             waiting.get(session.owner().index()).add(session);
+            all++;
         }
-        return onLoops(loop -> {
-            Queue<Session> mine = waiting.get(loop.index());
-            for (int i = 0; i < AT_ONCE && !mine.isEmpty(); i++) {
-                Session session = mine.remove();
-                claims.claimHere(session, loop, () -> letGo(session));
-            }
-            if (mine.isEmpty()) {
-                stores.of(loop).flush();
-                stores.end(loop);
-            }
-            return !mine.isEmpty();
-        });
+        CompletableFuture<Void> gone = new CompletableFuture<>();
+        AtomicInteger missing = new AtomicInteger(all);
+        return onLoops(this::takeHeldBack)
+                .thenCompose(none -> onLoops(loop -> forget(loop, waiting.get(loop.index()), missing, gone)))
+                .thenCompose(none -> {
+                    letGo(missing, gone);
+                    RoutingLoop any = resources.router().loops().get(0);
+                    Runnable late = () -> gone.complete(null);
+                    any.executor().schedule(late, DEPART_MILLIS, TimeUnit.MILLISECONDS);
+                    return gone;
+                })
+                .thenCompose(none -> onLoops(loop -> {
+                    stores.of(loop).flush();
+                    stores.end(loop);
+                    own.of(loop).gone(stores.of(loop));
+                    return false;
+                }));
+    }
+
+    private boolean forget(RoutingLoop loop, Queue<Session> mine, AtomicInteger missing, CompletableFuture<Void> gone) {
+        for (int i = 0; i < AT_ONCE && !mine.isEmpty(); i++) {
+            Session session = mine.remove();
+            claims.claimHere(session, loop, () -> {
+                letGo(session);
+                letGo(missing, gone);
+            });
+        }
+        return !mine.isEmpty();
+    }
+
+    private static void letGo(AtomicInteger missing, CompletableFuture<Void> gone) {
+        if (missing.decrementAndGet() == 0) {
+            gone.complete(null);
+        }
     }
 
     private void letGo(Session session) {

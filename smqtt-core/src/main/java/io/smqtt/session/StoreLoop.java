@@ -51,6 +51,10 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private boolean flushQueued;
     private boolean failing;
     private boolean over;
+
+    /** The writes of the same event loop to the stores of other nodes. */
+    private List<StoreLoop> adopted = List.of();
+
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     // waiters, in order of positions
@@ -307,12 +311,34 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     }
 
     /**
-     * Returns whether the storage backlog is over its limit, so that publishers are slowed.
+     * Returns whether the storage backlog is over its limit, so that publishers are slowed: that of this store, or of one that the node has adopted.
      *
      * @return true while a limit is exceeded
      */
     public boolean isOverloaded() {
-        return opened != null && opened.isOverloaded();
+        if (opened != null && opened.isOverloaded()) {
+            return true;
+        }
+        for (StoreLoop other : adopted) {
+            if (other.isOverloaded()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The event loop writes to the store of another node, too: its backlog counts. Can be called more than once. */
+    void adopted(StoreLoop other) {
+        if (!adopted.contains(other)) {
+            List<StoreLoop> all = new ArrayList<>(adopted);
+            all.add(other);
+            adopted = List.copyOf(all);
+        }
+    }
+
+    /** It does not any more. */
+    void gone(StoreLoop other) {
+        adopted = adopted.stream().filter(each -> each != other).toList();
     }
 
     @Override

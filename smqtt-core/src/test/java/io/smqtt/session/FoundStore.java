@@ -15,12 +15,18 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A store with sessions of before, which notes the sessions that are removed and commits when the test says so. */
+/** A store with sessions of before, which notes the sessions that are removed and commits, or fails, when the test says so. */
 final class FoundStore implements BrokerStore {
 
     final Map<Long, FoundSession> sessions = new LinkedHashMap<>();
     final Map<Long, List<StoredMessage>> messages = new LinkedHashMap<>();
     final List<Long> removed = new ArrayList<>();
+
+    /** The texts of messages that were submitted. */
+    final List<String> put = new ArrayList<>();
+
+    boolean failing;
+    boolean overloaded;
     long clockMillis;
     private final List<Runnable> flushed = new ArrayList<>();
     private long numbers = 1_000;
@@ -51,11 +57,18 @@ final class FoundStore implements BrokerStore {
                             return position[0];
                         }
                         case "isOverloaded" -> {
-                            return false;
+                            return overloaded;
                         }
                         case "flush" -> {
                             long until = position[0];
-                            flushed.add(() -> loop.execute(() -> listener.committed(until)));
+                            flushed.add(() -> settle(loop, listener, until));
+                        }
+                        case "putMessage" -> {
+                            position[0]++;
+                            put.add(((StoredMessage) arguments[1])
+                                    .message()
+                                    .payload()
+                                    .asString());
                         }
                         case "removeSession" -> {
                             position[0]++;
@@ -65,6 +78,14 @@ final class FoundStore implements BrokerStore {
                     }
                     return null;
                 });
+    }
+
+    private void settle(Executor loop, CommitListener listener, long until) {
+        if (failing) {
+            loop.execute(() -> listener.failed(until, new IllegalStateException("it is served elsewhere")));
+        } else {
+            loop.execute(() -> listener.committed(until));
+        }
     }
 
     @Override

@@ -179,6 +179,21 @@ final class OwnReign {
     }
 
     /**
+     * Another node says that it serves the store, which this member may not have heard yet from the others.
+     *
+     * @param node its name
+     * @param entry the index of the entry with which it has begun; an earlier one than that of this reign is late
+     */
+    void servedBy(String node, long entry) {
+        synchronized (this) {
+            if (number == NONE || entry <= number) {
+                return;
+            }
+        }
+        end("node " + node + " serves this store since entry " + entry);
+    }
+
+    /**
      * Ends this reign: what waits fails, and it does not begin again.
      *
      * @param why the reason

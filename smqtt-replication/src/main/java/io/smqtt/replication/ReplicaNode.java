@@ -143,9 +143,11 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         });
     }
 
-    /** Gives up all adopted stores. Blocks. */
+    /** Gives up all adopted stores, within 4 s. Blocks. */
     void stopAdopting() {
-        adopters.values().forEach(Adopter::close);
+        adopters.values().forEach(Adopter::stop);
+        long endNanos = System.nanoTime() + Adopter.STOP_ALL_WITHIN.toNanos();
+        adopters.values().forEach(adopter -> adopter.awaitEnd(endNanos));
         adopters.clear();
     }
 
@@ -304,7 +306,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         if (own != null) {
             return text(own);
         }
-        String notServed = replica == store() ? replica.notServed() : null;
+        String notServed = replica == store() ? replica.reign().ended() : null;
         if (notServed != null) {
             return notServed;
         }
@@ -325,7 +327,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     /** Damage stays; all other failures are over when the disk takes writes. A store that another node has served is opened anew by a restart. */
     @Override
     public boolean needsRestart() {
-        return (disk.isWritable() || store().notServed() != null)
+        return (disk.isWritable() || store().reign().ended() != null)
                 && replicas.values().stream()
                         .map(ReplicatedStore::failure)
                         .noneMatch(failure ->
@@ -335,6 +337,11 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     /** Sets what is called when this node does not serve its own store any more, because another one has. Must not block. */
     void whenNotServed(Runnable task) {
         store().whenNotServed(task);
+    }
+
+    /** Another node says that it serves the store of this one: that ends an earlier reign of this one, which may be cut off from the others. */
+    void servedElsewhere(String server, long reign) {
+        store().reign().servedBy(server, reign);
     }
 
     /** Leaves the other nodes, because a replica has failed: all replicas of this node stop. */

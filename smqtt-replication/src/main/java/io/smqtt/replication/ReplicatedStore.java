@@ -215,10 +215,9 @@ final class ReplicatedStore implements BrokerStore {
         }
     }
 
-    /** Why this member does not serve its store any more, while its log and its rows are in use; null if it does, or never has. */
-    @Nullable
-    String notServed() {
-        return service.reign().ended();
+    /** The reign of this member: if it has ended, the member does not serve its store any more, while its log and its rows are in use. */
+    OwnReign reign() {
+        return service.reign();
     }
 
     /** Sets what is called when this member does not serve its store any more; at once if that is so already. Must not block. */
@@ -274,14 +273,14 @@ final class ReplicatedStore implements BrokerStore {
 
     /**
      * Ends the service of another node's store: what was submitted is committed, or has failed, and the store is closed. The member can serve again after
-     * that. Blocks.
+     * that. Blocks, at most three times the limit.
      */
-    void giveUp() {
+    void giveUp(Duration within) {
         StoreService past = service;
         TimedClose ending = TimedClose.begin("smqtt-replica-end", this::endServing);
-        if (!ending.await(COMMIT_WITHIN)) {
+        if (!ending.await(within)) {
             past.commits().end("the store is given up");
-            ending.await(CLOSE_WITHIN);
+            ending.await(within);
         }
         past.reign().giveBack();
         CompletableFuture<Void> replaced = new CompletableFuture<>();
@@ -295,7 +294,7 @@ final class ReplicatedStore implements BrokerStore {
             replaced.complete(null);
         });
         try {
-            replaced.get(COMMIT_WITHIN.toSeconds(), TimeUnit.SECONDS);
+            replaced.get(within.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {

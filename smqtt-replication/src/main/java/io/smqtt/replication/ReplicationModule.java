@@ -13,7 +13,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Shows the replicas of this node to other modules, and with {@code storage.adoption} adopts the stores of nodes that are away. The store of this node
  * ends the replicas. When another node has served it, the clients whose sessions are in it are disconnected: what this node has in memory of them is out
- * of date.
+ * of date. Their subscriptions stay until it is started again.
  */
 final class ReplicationModule implements BrokerModule {
 
@@ -49,7 +49,8 @@ final class ReplicationModule implements BrokerModule {
         return Mono.fromRunnable(() -> {
             if (adopts) {
                 core.sessions().adoptions().expect(node::isAwaited);
-                node.whenNotServed(() -> core.sessions().forgetStored());
+                core.sessions().adoptions().whenServedElsewhere(node::servedElsewhere);
+                node.whenNotServed(core.sessions()::loseStored);
                 node.adoptInto(core.sessions());
             } else {
                 node.whenNotServed(() -> disconnectStored(core.sessions()));

@@ -73,6 +73,19 @@ class OwnReignTest {
     }
 
     @Test
+    void anotherNodeThatServesTheStoreEndsIt() { // only the channel of the replicas is cut
+        reign.servedBy("b", 30);
+        begin();
+        reign.servedBy("b", 19);
+        assertThat(reign.ended()).isNull();
+
+        reign.servedBy("b", 21);
+
+        assertThat(reign.ended()).contains("node b serves this store since entry 21");
+        assertThat(happened).containsExactly("opened", "ended");
+    }
+
+    @Test
     void rowsOfAnotherReignEndIt() {
         reign.found(7);
         begin();

@@ -110,7 +110,7 @@ class SecondReignTest {
 
     private void assertEnded(ReplicatedStore home, CountDownLatch told, String why) throws Exception {
         assertThat(told.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(home.notServed()).contains(why).contains("start this node again");
+        assertThat(home.reign().ended()).contains(why).contains("start this node again");
         assertThat(home.failure()).isNull();
         assertThat(home.isHealthy()).isFalse();
         assertThat(home.isCutOff()).isTrue();
