@@ -148,6 +148,11 @@ final class BrokerCluster {
                 .toList();
     }
 
+    /** The sessions of a broker. */
+    SessionRegistry sessions(int broker) {
+        return Objects.requireNonNull(registries.get(names.get(broker)));
+    }
+
     /** How many messages wait for shared groups on a node. */
     long waitingForGroups(int broker) {
         return Objects.requireNonNull(registries.get(names.get(broker))).queuedForGroups();

@@ -199,17 +199,20 @@ public final class SessionSubscriptions extends SubscriptionTable {
 
     /** Removes the subscriptions of an ended session from the index. They are kept until {@link #clear}. */
     void leaveIndex() {
-        forEach(subscription ->
-                session.resources().router().index().remove(session, subscription.filter(), subscription.shareName()));
-        releaseExclusive();
+        forEach(subscription -> {
+            session.resources().router().index().remove(session, subscription.filter(), subscription.shareName());
+            release(subscription);
+        });
     }
 
     /** Releases the filters of exclusive subscriptions: other clients may have them. */
     void releaseExclusive() {
-        forEach(subscription -> {
-            if (subscription instanceof ExclusiveSubscription) {
-                exclusive().release(subscription.filter(), session);
-            }
-        });
+        forEach(this::release);
+    }
+
+    private void release(Subscription subscription) {
+        if (subscription instanceof ExclusiveSubscription) {
+            exclusive().release(subscription.filter(), session);
+        }
     }
 }

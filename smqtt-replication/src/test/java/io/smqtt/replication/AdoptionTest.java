@@ -4,8 +4,13 @@ package io.smqtt.replication;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.smqtt.BrokerModule;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.session.AdoptionWatch;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.test.RawClient;
@@ -18,20 +23,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jgroups.protocols.DISCARD;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /** Brokers over the replicas of three nodes in one JVM, without a cluster between them: one serves the store of another. */
 @Tag("slow")
@@ -48,6 +58,9 @@ class AdoptionTest {
     private final Map<String, TestBroker> brokers = new ConcurrentHashMap<>();
     private final Map<String, DISCARD> networks = new ConcurrentHashMap<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    /** What tells an adopter that the other nodes send nothing more; null if they say it at once. */
+    private volatile @Nullable Queue<Runnable> quiet;
 
     @AfterEach
     void close() {
@@ -83,7 +96,8 @@ class AdoptionTest {
             brokers.put(
                     name,
                     TestBroker.builder()
-                            .parts(parts -> parts.store(store).module(new ReplicationModule(node, true)))
+                            .parts(parts ->
+                                    parts.store(store).module(new Others()).module(new ReplicationModule(node, true)))
                             .start());
         } catch (Exception e) {
             throw new IllegalStateException(e);
@@ -174,6 +188,87 @@ class AdoptionTest {
             assertThat(stays.receiveExactlyOnce(2)).containsExactly("first", "second");
             stays.expectNothing();
         }
+    }
+
+    /** The other nodes of the cluster, as an adopter sees them. */
+    private final class Others implements BrokerModule {
+
+        @Override
+        public Mono<Void> start(Core core) {
+            return Mono.fromRunnable(() -> core.sessions().adoptions().watch(new AdoptionWatch() {
+                @Override
+                public void adopted(String home, long reign) {
+                    core.sessions().adoptions().settled(home);
+                }
+
+                @Override
+                public void ending(String home, Runnable done) {
+                    Queue<Runnable> later = quiet;
+                    if (later == null) {
+                        done.run();
+                    } else {
+                        later.add(done);
+                    }
+                }
+            }));
+        }
+
+        @Override
+        public Mono<Void> stop() {
+            return Mono.empty();
+        }
+    }
+
+    @Test
+    void theAdopterStaysUntilTheOtherNodesSendNothingMore() throws Exception {
+        open("a", "b", "c");
+        store("a", "client", "topic");
+        kill("a");
+        String server = awaitServer("a", "a");
+        Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+        quiet = waiting;
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(Adopter.class);
+        log.start();
+        logger.addAppender(log);
+        CompletableFuture<Void> start;
+        try {
+            start = CompletableFuture.runAsync(() -> openOne("a"), threads);
+            await().atMost(PATIENCE)
+                    .until(() -> List.copyOf(log.list).stream()
+                            .anyMatch(event -> event.getFormattedMessage()
+                                    .equals("not all nodes have confirmed that the store of node a is given back;"
+                                            + " it is served by this node until they have")));
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(nodes.get(server).replica("a").reigns()).isTrue();
+        publish(server, "topic", "late");
+        assertThat(start).isNotDone();
+        await().atMost(PATIENCE).until(() -> !waiting.isEmpty());
+        waiting.remove().run();
+        start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        try (RawClient client = resume("a", "client")) {
+            client.pubRecAndComp(client.expectPublish("topic", "late"));
+        }
+    }
+
+    @Test
+    void aStopDoesNotWaitForTheOtherNodes() throws Exception {
+        open("a", "b", "c");
+        store("a", "client", "topic");
+        kill("a");
+        String server = awaitServer("a", "a");
+        Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+        quiet = waiting;
+        CompletableFuture<Void> start = CompletableFuture.runAsync(() -> openOne("a"), threads);
+        await().atMost(PATIENCE).until(() -> !waiting.isEmpty());
+
+        brokers.remove(server).close();
+
+        assertThat(nodes.get(server).replica("a").served()).as("its store").isNull();
+        start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
     @Test
