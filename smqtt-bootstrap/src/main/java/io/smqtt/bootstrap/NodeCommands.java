@@ -234,16 +234,24 @@ final class NodeCommands {
             JsonNode traffic = status.path("traffic");
             JsonNode wills = status.path("wills");
             JsonNode retained = status.path("retained");
-            long together = 1;
+            int fronts = isFront(status.path("self")) ? 1 : 0;
+            int all = 1 - fronts; // full nodes, which min-members counts
+            int together = all;
+            int reached = fronts;
             for (JsonNode peer : status.path("peers")) {
-                together += peer.path("reachable").asBoolean() ? 1 : 0;
+                int up = peer.path("reachable").asBoolean() ? 1 : 0;
+                boolean front = isFront(peer);
+                fronts += front ? 1 : 0;
+                reached += front ? up : 0;
+                all += front ? 0 : 1;
+                together += front ? 0 : up;
             }
             long wanted = status.path("min-members").asLong();
             JsonNode relay = status.path("relay");
             List<String> lines = new ArrayList<>(List.of(
                     "ready: " + (status.path("ready").asBoolean() ? "yes" : "no") + ", " + together + " of "
-                            + (1 + status.path("peers").size()) + " nodes together"
-                            + (wanted == 0 ? "" : ", " + wanted + " wanted"),
+                            + all + " nodes together" + (wanted == 0 ? "" : ", " + wanted + " wanted")
+                            + (fronts == 0 ? "" : "; " + reached + " of " + fronts + " front nodes"),
                     filled(
                             "forwarded: {forwarded-messages} messages in {forwarded-frames} frames, "
                                     + "{forwarded-bytes} bytes; received: {received-bytes} bytes",
@@ -261,14 +269,17 @@ final class NodeCommands {
                             "retained: {refused} refused, {comparing} parts to compare, {compared} compared; removed: "
                                     + "{cleared} topics, {cleared-bytes} bytes, {forgotten} forgotten early",
                             retained)));
-            if (relay.path("opened").asLong() > 0
-                    || "front".equals(status.path("self").path("role").asText())) {
+            if (relay.path("opened").asLong() > 0 || isFront(status.path("self"))) {
                 lines.add(filled(
                                 "relayed: {connections} connections, {waiting} waiting, {opened} since the start; refused: ",
                                 relay)
                         + sum(relay.path("refused")));
             }
             return lines;
+        }
+
+        private static boolean isFront(JsonNode node) {
+            return "front".equals(node.path("role").asText());
         }
 
         private static long sum(JsonNode counts) {

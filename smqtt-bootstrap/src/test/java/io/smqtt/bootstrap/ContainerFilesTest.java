@@ -199,6 +199,26 @@ class ContainerFilesTest {
         assertThat(tls).contains("scheme: https\n", "serverName: broker", "- port: 4318");
     }
 
+    /** With front pods all are scraped, and clients reach these pods only. By the text of the templates: Helm may be missing. */
+    @Test
+    void frontPodsAreScrapedAndStandBetweenClientsAndNodes() throws IOException {
+        Path templates = DEPLOY.resolve("helm/smqtt/templates");
+        assertThat(withFronts(templates.resolve("podmonitor.yaml")))
+                .contains("key: app.kubernetes.io/name, operator: In, values: [smqtt, smqtt-front]")
+                .doesNotContain("matchLabels");
+        assertThat(withFronts(templates.resolve("networkpolicy.yaml")))
+                .contains("{port: 7802}")
+                .doesNotContain("{port: 1883}", "{port: 8083}");
+        assertThat(Files.readString(templates.resolve("front.yaml"))).contains("{port: 1883}", "{port: 8083}");
+    }
+
+    /** A template without the parts that are for a chart without front pods. */
+    private static String withFronts(Path template) throws IOException {
+        String text = Files.readString(template);
+        return text.replaceAll("(?s)\\{\\{- if not \\.Values\\.front\\.enabled }}.*?\\{\\{- end }}", "")
+                .replaceAll("(?s)(\\{\\{- if \\.Values\\.front\\.enabled }}.*?)\\{\\{- else }}.*?\\{\\{- end }}", "$1");
+    }
+
     private String output(String... command) throws Exception {
         Path file = directory.resolve("output");
         Process process = new ProcessBuilder(command)

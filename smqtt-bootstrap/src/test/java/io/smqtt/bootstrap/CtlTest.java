@@ -470,7 +470,7 @@ class CtlTest {
                         "n1 joined (this) front 0.1.0 10.0.0.1:7800 1 7 - - - - -",
                         "n2 gone full 0.1.0 10.0.0.2:7800 2 100 3 5 0 3 0.4 s ago")
                 .contains(
-                        "ready: yes, 1 of 2 nodes together, 2 wanted",
+                        "ready: yes, 0 of 1 nodes together, 2 wanted; 1 of 1 front nodes",
                         "routes: 2 pulls, 0 repairs; malformed frames: 1; refused connections: 13",
                         "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
                         "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4 "

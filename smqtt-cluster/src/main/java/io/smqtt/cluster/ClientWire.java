@@ -19,6 +19,11 @@ interface ClientWire {
         return others();
     }
 
+    /** Whether this node keeps sessions of others: it is no front node. */
+    default boolean isKeeper() {
+        return true;
+    }
+
     /** Whether a run of a node is reachable; also for this node. */
     boolean reaches(String nodeId, long epoch);
 

@@ -335,7 +335,7 @@ final class ClusterClients {
     }
 
     private void inherit(String from, Frame.Inherit offer) {
-        if (drain != null || claims.concerns(offer.clientId())) {
+        if (drain != null || !wire.isKeeper() || claims.concerns(offer.clientId())) {
             wire.send(from, new Frame.Inherited(offer.clientId(), false));
         } else {
             inheritances.take(from, offer);

@@ -19,7 +19,9 @@ import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.Replicas;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -229,9 +231,18 @@ public final class ClusterModule implements BrokerModule {
                             () -> created.membership().knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
                     .then(alone(created))
                     .then(Mono.defer(() -> relays.start(
-                            core.listeners(), loop, () -> created.view().peers(), () -> status().isReady())))
+                            core.listeners(), loop, () -> created.view().peers(), () -> isReady(core))))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
+    }
+
+    /** Whether load balancers are to send clients to this node, as {@code /health/ready} says it where there is one. */
+    private boolean isReady(Core core) {
+        MetricsSource health = core.metrics();
+        Replicas replicas = core.replicas();
+        return health == null
+                ? status().isReady() && (replicas == null || replicas.own().serves())
+                : health.ready().up();
     }
 
     private Parks parks(Core core) {

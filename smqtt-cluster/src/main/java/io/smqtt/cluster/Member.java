@@ -177,6 +177,9 @@ final class Member {
             reachable = false;
             goneSinceNanos = nowNanos;
             outbox.down(routes.durableFilters());
+            if (isFront()) { // it may return with another name only
+                routes.purge(epoch);
+            }
         }
     }
 

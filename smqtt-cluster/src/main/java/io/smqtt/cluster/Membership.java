@@ -116,6 +116,11 @@ final class Membership {
         void superseded(String address);
     }
 
+    /** Whether this node is a front node. */
+    boolean isFront() {
+        return metadata.front();
+    }
+
     /** The reachable and the unreachable nodes. */
     Collection<Member> all() {
         return members.values();
@@ -445,9 +450,12 @@ final class Membership {
         return true;
     }
 
-    /** The members as this node sees them, by name. */
+    /** The members as this node sees them, by name. A front node that is unreachable is none of them: it holds nothing that is missed. */
     List<ClusterStatus.PeerStatus> status(long now) {
         return members.values().stream()
+                .filter(member -> member.isReachable()
+                        || !member.isFront()
+                        || member.outbox().park().size() > 0)
                 .sorted(Comparator.comparing(Member::nodeId))
                 .map(member -> member.status(now))
                 .toList();

@@ -71,6 +71,11 @@ final class NodeWire implements ClientWire {
     }
 
     @Override
+    public boolean isKeeper() {
+        return !membership.isFront();
+    }
+
+    @Override
     public boolean reaches(String nodeId, long epoch) {
         Member member = membership.find(nodeId);
         return member == null

@@ -58,6 +58,7 @@ final class Wills {
     private long versions;
     private long refusals;
     private long saidAtNanos;
+    private Set<String> keepers = Set.of();
 
     // wills of other nodes' clients
     private final Map<String, Map<String, Held>> held = new LinkedHashMap<>();
@@ -182,10 +183,9 @@ final class Wills {
         return will == null ? 0 : will.message().message().footprintBytes();
     }
 
-    /** The nodes that keep a will of this node: front nodes only if there are no others. */
+    /** The nodes that keep a will of this node: no front nodes. */
     private List<String> holdersOf(String clientId) {
-        Collection<String> keepers = wire.keepers();
-        return holdersOf(clientId, keepers.isEmpty() ? wire.others() : keepers);
+        return holdersOf(clientId, keepers);
     }
 
     private void say(String clientId, Own entry) {
@@ -324,6 +324,7 @@ final class Wills {
 
     /** The set of other nodes has changed: sends wills to the nodes that keep them now. */
     void viewChanged() {
+        keepers = Set.copyOf(wire.keepers());
         for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
             Own entry = next.getValue();
             if (entry.will != null && !holdersOf(next.getKey()).equals(entry.holders)) {
@@ -462,6 +463,10 @@ final class Wills {
     }
 
     void tick(long nowNanos) {
+        if (!keepers.equals(
+                Set.copyOf(wire.keepers()))) { // a node says only after it is reachable that it is a front node
+            viewChanged();
+        }
         held.forEach((nodeId, ofNode) -> {
             Iterator<Map.Entry<String, Held>> all = ofNode.entrySet().iterator();
             while (all.hasNext()) {

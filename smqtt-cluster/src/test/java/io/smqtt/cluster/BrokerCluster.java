@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerModule;
+import io.smqtt.cluster.relay.RelayChoices;
 import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ClusterConfigBuilder;
@@ -77,6 +79,26 @@ final class BrokerCluster {
                 config -> proved(config, tls).enabled(true).role(ClusterConfig.Role.FRONT));
     }
 
+    /** A front node with a secret, and with further settings of the broker. */
+    BrokerExtension frontWith(UnaryOperator<BrokerConfigBuilder> settings) {
+        return broker(
+                null, settings, config -> proved(config, null).enabled(true).role(ClusterConfig.Role.FRONT));
+    }
+
+    /** A broker with a store that takes clients of front nodes with a secret, and has further parts. */
+    BrokerExtension keeperWith(UnaryOperator<BrokerBuilder> parts) {
+        return broker(
+                new ManualStore(System::nanoTime),
+                UnaryOperator.identity(),
+                config -> proved(config, null).relay(relay(100)),
+                parts);
+    }
+
+    /** A process that is a node for the others, takes clients of front nodes at an address, and does nothing else. */
+    FrozenNode frozen(String nodeId, String relay) {
+        return new FrozenNode(hub.transport(nodeId), nodeId, relay);
+    }
+
     /** A broker with a store that takes so many clients of front nodes with a secret. */
     BrokerExtension keeper(int maxConnections) {
         return keeper(maxConnections, null);
@@ -84,14 +106,17 @@ final class BrokerCluster {
 
     /** The same of front nodes with certificates, or else with a secret. */
     BrokerExtension keeper(int maxConnections, @Nullable ClusterTlsConfig tls) {
-        RelayConfig relay = RelayConfig.builder()
-                .bind("127.0.0.1:" + LoopbackPorts.one())
-                .maxConnections(maxConnections)
-                .build();
         return broker(
                 new ManualStore(System::nanoTime),
                 UnaryOperator.identity(),
-                config -> proved(config, tls).relay(relay));
+                config -> proved(config, tls).relay(relay(maxConnections)));
+    }
+
+    private static RelayConfig relay(int maxConnections) {
+        return RelayConfig.builder()
+                .bind("127.0.0.1:" + LoopbackPorts.one())
+                .maxConnections(maxConnections)
+                .build();
     }
 
     private static ClusterConfigBuilder proved(ClusterConfigBuilder config, @Nullable ClusterTlsConfig tls) {
@@ -102,6 +127,14 @@ final class BrokerCluster {
             @Nullable ManualStore store,
             UnaryOperator<BrokerConfigBuilder> settings,
             UnaryOperator<ClusterConfigBuilder> cluster) {
+        return broker(store, settings, cluster, UnaryOperator.identity());
+    }
+
+    private BrokerExtension broker(
+            @Nullable ManualStore store,
+            UnaryOperator<BrokerConfigBuilder> settings,
+            UnaryOperator<ClusterConfigBuilder> cluster,
+            UnaryOperator<BrokerBuilder> more) {
         String nodeId = Character.toString('a' + names.size());
         ClusterConfig config = cluster.apply(
                         ClusterConfig.builder().nodeId(nodeId).subscribeSync(ClusterConfig.SubscribeSync.ACKED))
@@ -109,9 +142,9 @@ final class BrokerCluster {
         ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
         BrokerExtension broker = new BrokerExtension(
                 settings,
-                parts -> parts.module(module)
+                parts -> more.apply(parts.module(module)
                         .module(new Seen(nodeId, registries))
-                        .store(store));
+                        .store(store)));
         names.add(nodeId);
         modules.add(module);
         brokers.add(broker);
@@ -129,6 +162,11 @@ final class BrokerCluster {
                 Objects.requireNonNull(registries.get(names.get(broker))).find(clientId);
         PacketSink sink = session == null ? null : session.sink();
         return sink == null ? null : sink.front();
+    }
+
+    /** Where a front node tries first to relay a client to. */
+    String firstChoice(int front, String clientId) {
+        return RelayChoices.first(status(front).peers(), clientId);
     }
 
     /** The state of the cluster as a broker sees it. */

@@ -138,7 +138,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 this,
                 budget,
                 parks,
-                new NodeMetadata("test", nodeId, 1, false, ""),
+                new NodeMetadata("test", nodeId, 1, nodeId.startsWith("front"), ""),
                 new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE), // whoever delivers is the loop itself
                 address -> {});
         if (queues != null) {

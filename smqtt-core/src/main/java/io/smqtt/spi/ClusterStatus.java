@@ -11,7 +11,7 @@ import java.util.Map;
  *
  * @param state the stage of this node
  * @param self this node
- * @param minMembers required number of reachable nodes, this one included; 0 for any
+ * @param minMembers required number of reachable nodes, this one included and front nodes not counted; 0 for any
  * @param peers the other known nodes, by name
  * @param traffic the traffic with them since its start
  * @param wills the replicated wills
@@ -270,20 +270,38 @@ public record ClusterStatus(
     }
 
     /**
-     * Whether clients may connect. Front nodes do not count: they hold nothing that could be on the other side of a partition.
+     * Returns the number of reachable nodes that {@code cluster.min-members} counts, this one included. Front nodes do not count: they hold
+     * nothing that could be on the other side of a partition.
      *
-     * @return true if this node has joined, is not leaving, and reaches the required number of nodes; a front node also needs one that takes
-     *     its clients
+     * @return 0 or more; 0 on a front node that reaches front nodes only
+     */
+    public int fullNodes() {
+        int full = self.front() ? 0 : 1;
+        for (PeerStatus peer : peers) {
+            full += peer.reachable() && !peer.node().front() ? 1 : 0;
+        }
+        return full;
+    }
+
+    /**
+     * Whether this node serves all of its clients itself, or reaches a node that takes those with stored sessions.
+     *
+     * @return false on a front node without such a node
+     */
+    public boolean hasKeeper() {
+        return !self.front()
+                || peers.stream()
+                        .anyMatch(
+                                peer -> peer.reachable() && !peer.node().relay().isEmpty());
+    }
+
+    /**
+     * Whether clients may connect.
+     *
+     * @return true if this node has joined, is not leaving, and reaches the required number of {@link #fullNodes}; a front node also needs one
+     *     that takes its clients
      */
     public boolean isReady() {
-        int full = self.front() ? 0 : 1;
-        boolean hasKeeper = false;
-        for (PeerStatus peer : peers) {
-            if (peer.reachable()) {
-                full += peer.node().front() ? 0 : 1;
-                hasKeeper |= !peer.node().relay().isEmpty();
-            }
-        }
-        return state == State.JOINED && full >= minMembers && (hasKeeper || !self.front());
+        return state == State.JOINED && fullNodes() >= minMembers && hasKeeper();
     }
 }

@@ -39,6 +39,7 @@ public final class Listeners {
     private final EventLoops eventLoops;
     private final BrokerObserver observer;
     private final ConnectionInitializer initializer;
+    private final Overload overload;
     private final ChannelGroup served = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
@@ -63,6 +64,7 @@ public final class Listeners {
         this.eventLoops = eventLoops;
         this.observer = observer;
         this.initializer = initializer;
+        this.overload = overload;
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
         pending = new PendingBudget(
@@ -137,6 +139,15 @@ public final class Listeners {
     public void serveClient(Channel channel, ClientLink link) {
         served.add(channel);
         serve(channel, link);
+    }
+
+    /**
+     * Whether new clients get CONNACK 0x89 because the broker is overloaded.
+     *
+     * @return true from level 2 on
+     */
+    public boolean refusesClients() {
+        return overload.refusesConnects();
     }
 
     /**

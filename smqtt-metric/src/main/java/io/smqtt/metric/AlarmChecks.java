@@ -149,17 +149,22 @@ final class AlarmChecks {
             return;
         }
         for (ClusterStatus.PeerStatus peer : status.peers()) {
-            if (!peer.reachable()) {
+            if (!peer.reachable() && !peer.node().front()) {
                 warn(
                         "peer_gone/" + peer.node().nodeId(),
                         "node " + peer.node().nodeId() + " at " + peer.node().address() + " cannot be reached");
             }
         }
-        if (status.state() == ClusterStatus.State.JOINED && !status.isReady()) {
+        if (status.state() == ClusterStatus.State.JOINED && status.fullNodes() < status.minMembers()) {
             fail(
                     "too_few_members",
-                    status.reachableNodes() + " nodes can be reached, and cluster.min-members is "
+                    status.fullNodes() + " nodes can be reached, front nodes not counted, and cluster.min-members is "
                             + status.minMembers());
+        }
+        if (status.state() == ClusterStatus.State.JOINED && !status.hasKeeper()) {
+            fail(
+                    "no_keeper",
+                    "no node with cluster.relay.bind can be reached, which takes the clients with stored sessions of this front node");
         }
     }
 

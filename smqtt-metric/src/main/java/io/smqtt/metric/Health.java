@@ -113,8 +113,7 @@ final class Health {
         if (watched != null) {
             ClusterStatus status = watched.get();
             together = status.isReady();
-            boolean tooFew = !together && status.state() == ClusterStatus.State.JOINED;
-            checks.put("cluster", tooFew ? "too few members" : Tagged.of(status.state()));
+            checks.put("cluster", cluster(status));
         }
         // a detail only: other nodes have the same backends
         backends.states().forEach((name, working) -> checks.put("backend-" + name, working ? "up" : "down"));
@@ -143,6 +142,13 @@ final class Health {
             checks.put("replicas", replicas(own));
         }
         return new HealthReport(listening && !draining && healthy && together && committing, checks);
+    }
+
+    private static String cluster(ClusterStatus status) {
+        if (status.isReady() || status.state() != ClusterStatus.State.JOINED) {
+            return Tagged.of(status.state());
+        }
+        return status.hasKeeper() ? "too few members" : "no node takes stored sessions";
     }
 
     private static String replicas(ReplicaStatus own) {

@@ -235,4 +235,61 @@ class AlarmWatchTest {
                     .hasSize(2);
         }
     }
+
+    @Test
+    void frontNodesDoNotCountAsNodes() {
+        ClusterStatus status = aroundFronts(front("a", true), 2);
+        try (ObservedBroker broker = ObservedBroker.in(status)) {
+            AlarmChecks checks = new AlarmChecks(broker.core(), meters(directory), List.of());
+
+            assertThat(checks.check(Instant.now()))
+                    .containsExactly(Map.entry(
+                            "too_few_members",
+                            new Alarms.Condition(
+                                    Alarm.Severity.CRITICAL,
+                                    "1 nodes can be reached, front nodes not counted, and cluster.min-members is 2")));
+        }
+    }
+
+    @Test
+    void aFrontNodeWithoutANodeForItsClientsSaysSo() {
+        ClusterStatus status = aroundFronts(front("a", true), 0);
+        assertThat(status.isReady()).isTrue();
+        ClusterStatus alone = new ClusterStatus(
+                status.state(),
+                front("self", true),
+                0,
+                List.of(new ClusterStatus.PeerStatus(front("a", true), true, 0, 0, 0, 0, 0, Map.of())),
+                NOTHING,
+                ClusterStatus.Wills.NONE,
+                ClusterStatus.Retained.NONE,
+                Map.of());
+        assertThat(alone.isReady()).isFalse();
+        assertThat(alone.fullNodes()).isZero();
+        try (ObservedBroker broker = ObservedBroker.in(alone)) {
+            AlarmChecks checks = new AlarmChecks(broker.core(), meters(directory), List.of());
+
+            assertThat(checks.check(Instant.now())).containsOnlyKeys("no_keeper");
+            assertThat(broker.module.ready().checks()).containsEntry("cluster", "no node takes stored sessions");
+        }
+    }
+
+    /** A full node that reaches a front node, and another one no longer. */
+    private static ClusterStatus aroundFronts(ClusterStatus.Node reached, int minMembers) {
+        return new ClusterStatus(
+                ClusterStatus.State.JOINED,
+                front("self", false),
+                minMembers,
+                List.of(
+                        new ClusterStatus.PeerStatus(reached, true, 0, 0, 0, 0, 0, Map.of()),
+                        new ClusterStatus.PeerStatus(front("gone", true), false, 0, 9_000, 0, 0, 0, Map.of())),
+                NOTHING,
+                ClusterStatus.Wills.NONE,
+                ClusterStatus.Retained.NONE,
+                Map.of());
+    }
+
+    private static ClusterStatus.Node front(String nodeId, boolean front) {
+        return new ClusterStatus.Node(nodeId, 1, "127.0.0.1:7000", "", 0, 0, front, "");
+    }
 }

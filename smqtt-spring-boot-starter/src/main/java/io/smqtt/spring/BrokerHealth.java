@@ -41,8 +41,12 @@ final class BrokerHealth {
             boolean tooFew = !together && cluster.state() == ClusterStatus.State.JOINED;
             details.put(
                     "cluster",
-                    tooFew ? "too few members" : cluster.state().name().toLowerCase(Locale.ROOT));
-            details.put("nodes", Integer.toString(cluster.reachableNodes()));
+                    tooFew && !cluster.hasKeeper()
+                            ? "no node takes stored sessions"
+                            : tooFew
+                                    ? "too few members"
+                                    : cluster.state().name().toLowerCase(Locale.ROOT));
+            details.put("nodes", Integer.toString(cluster.fullNodes()));
         }
         return new Report(running && stored && together, stored, details);
     }

@@ -92,13 +92,12 @@ final class DoorHandler extends ChannelInboundHandlerAdapter {
             end();
             return;
         }
+        if (listeners.refusesClients()) {
+            busy(context, "this node is overloaded");
+            return;
+        }
         if (!door.counts().enter()) {
-            door.refused(
-                    context.channel(),
-                    RelayRefusal.BUSY,
-                    "too many relayed connections (cluster.relay.max-connections)");
-            answer(context, RelayAnswer.BUSY).addListener(ChannelFutureListener.CLOSE);
-            end();
+            busy(context, "too many relayed connections (cluster.relay.max-connections)");
             return;
         }
         Channel channel = context.channel();
@@ -115,6 +114,12 @@ final class DoorHandler extends ChannelInboundHandlerAdapter {
             rest.release();
         }
         channel.pipeline().remove(this);
+    }
+
+    private void busy(ChannelHandlerContext context, String details) {
+        door.refused(context.channel(), RelayRefusal.BUSY, details);
+        answer(context, RelayAnswer.BUSY).addListener(ChannelFutureListener.CLOSE);
+        end();
     }
 
     private static ChannelFuture answer(ChannelHandlerContext context, RelayAnswer answer) {

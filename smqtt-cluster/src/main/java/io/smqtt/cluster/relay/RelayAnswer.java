@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 enum RelayAnswer {
     /** The node serves the client: its bytes may follow. */
     TAKEN,
-    /** The node has too many relayed connections. */
+    /** The node has too many relayed connections, or is overloaded. */
     BUSY,
-    /** The node stops, or is not ready. */
+    /** The node stops, or its health check says that it is not ready. */
     NOT_READY;
 
     /** The answer of a byte; null if it is none. */

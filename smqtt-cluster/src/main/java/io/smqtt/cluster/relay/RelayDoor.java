@@ -64,7 +64,7 @@ final class RelayDoor {
      * @param serves whether this node is ready
      */
     Mono<Void> open(Listeners listeners, BooleanSupplier serves) {
-        ready = serves;
+        ready = new RecentReadiness(serves, System::nanoTime);
         return Mono.create(sink -> listeners
                 .accepting()
                 .childHandler(new ChannelInitializer<Channel>() {
