@@ -8,6 +8,7 @@ import io.smqtt.config.ParkConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
 import org.junit.jupiter.api.Tag;
@@ -62,7 +63,12 @@ class AdoptedOrderTest {
             OF_ADOPTER.releaseReads();
 
             assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isZero();
-            try (RawClient subscriber = CLUSTER.persistent(ADOPTER, "subscriber", true)) {
+            try (RawClient subscriber =
+                    CLUSTER.get(ADOPTER).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
+                assertThat(subscriber
+                                .connect(ConnectBytes.of("subscriber").persistent(1_000))
+                                .sessionPresent())
+                        .isTrue();
                 for (int i = 0; i <= PARKED; i++) {
                     BrokerCluster.receive(subscriber, Integer.toString(i));
                 }
