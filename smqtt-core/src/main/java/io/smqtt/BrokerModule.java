@@ -64,6 +64,15 @@ public interface BrokerModule {
     default void draining() {}
 
     /**
+     * The same with the time that there is for clients to go, in place of {@link #draining()}. Must neither block nor throw.
+     *
+     * @param during the longest {@link #drainTime} of all modules, at most half of the deadline of the stop
+     */
+    default void draining(Duration during) {
+        draining();
+    }
+
+    /**
      * The time over which the broker spreads the disconnects of its clients when it stops, so that the node that takes them over
      * does not get all of them at once. The longest time of all modules counts, at most half of the deadline of the stop.
      *

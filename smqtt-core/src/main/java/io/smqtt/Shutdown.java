@@ -71,7 +71,7 @@ final class Shutdown {
     private Mono<Void> run(Duration deadline, long beganNanos) {
         Duration drain = drainTime(deadline);
         return step("notifying modules", patience, () -> {
-                    modules.forEach(BrokerModule::draining);
+                    modules.forEach(module -> module.draining(drain));
                     return Mono.empty();
                 })
                 .then(step("closing listeners", patience, parts.listeners()::stopAccepting))

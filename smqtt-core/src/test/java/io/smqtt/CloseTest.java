@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -218,6 +219,33 @@ class CloseTest {
 
         assertThat(module.atTheEnd).isEqualTo(count);
         assertThat(module.texts).hasSize(count).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void modulesGetTheTimeInWhichClientsHaveToGo() {
+        AtomicReference<Duration> during = new AtomicReference<>();
+        startAndClose(builder -> builder.module(new BrokerModule() {
+            @Override
+            public Mono<Void> start(Core core) {
+                return Mono.empty();
+            }
+
+            @Override
+            public Duration drainTime() {
+                return Duration.ofHours(1);
+            }
+
+            @Override
+            public void draining(Duration time) {
+                during.set(time);
+            }
+
+            @Override
+            public Mono<Void> stop() {
+                return Mono.empty();
+            }
+        }));
+        assertThat(during.get()).isEqualTo(Duration.ZERO); // half of the deadline
     }
 
     @Test

@@ -153,7 +153,10 @@ final class NodeCommands {
                 Column.of("term"),
                 new Column("REPLICAS ON", row -> joined(row.path("members"))),
                 new Column("CONNECTED", row -> joined(row.path("connected"))),
-                Column.of("ENTRY", "committed-entry"),
+                new Column(
+                        "ENTRY",
+                        row -> row.path("committed-entry").asText("-")
+                                + (row.path("voter").asBoolean(true) ? "" : " (new)")),
                 new Column("BEHIND", Cluster::behind));
 
         Cluster(ProgramContext program) {

@@ -93,6 +93,15 @@ final class StartCommand implements Callable<Integer> {
                     + "${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
+    @Nullable
+    @Option(
+            names = "--replace",
+            paramLabel = "NODE",
+            description =
+                    "Starts as NODE of cluster.nodes (the key cluster.node-id), whose machine or disk is lost: the "
+                            + "other nodes bring this one up to date. Needs an empty data directory.")
+    String replace;
+
     StartCommand(ProgramContext program) {
         this.program = program;
     }
@@ -100,8 +109,15 @@ final class StartCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
+        String lost = replace;
+        if (lost != null) {
+            options.settings.add("cluster.node-id=" + lost);
+        }
         Plan plan = migrate == null ? new Plan(usable(options.read(program)), () -> {}) : migrated(migrate);
         EffectiveConfig config = plan.config();
+        if (lost != null) {
+            Replacement.require(lost, config.broker());
+        }
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
         List<String> leftAlone = EnvironmentKeys.leftAlone(program.environment());

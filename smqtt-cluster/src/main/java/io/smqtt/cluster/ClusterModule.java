@@ -352,9 +352,9 @@ public final class ClusterModule implements BrokerModule {
     }
 
     @Override
-    public void draining() {
+    public void draining(Duration during) {
         state = ClusterStatus.State.LEAVING;
-        relays.drain(loop, config.drain());
+        relays.drain(loop, during.compareTo(config.drain()) < 0 ? during : config.drain());
         BrokerClients clients = sessions;
         if (clients != null) {
             connectedAtStop = clients.connected();

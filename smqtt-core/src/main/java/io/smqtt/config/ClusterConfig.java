@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param publishAck what the acknowledgement to a publisher waits for: all nodes with matching subscribers, or this
  *     node only
  * @param subscribeSync what SUBACK waits for: this node only, or all live nodes
- * @param minMembers minimum number of nodes, this one included. With fewer {@code /health/ready} answers 503, so
+ * @param minMembers minimum number of nodes, this one included and front nodes not counted. With fewer {@code /health/ready} answers 503, so
  *     that a load balancer sends clients to the larger part of a partitioned cluster; 0 for never
  * @param weight share of clients for this node in relation to the others. The broker only reports it, for the
  *     configuration of a load balancer

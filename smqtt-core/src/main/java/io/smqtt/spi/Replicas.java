@@ -23,7 +23,7 @@ public interface Replicas {
     List<ReplicaStatus> status();
 
     /**
-     * Whether replicas of this node have ended, and a restart would help: the disk takes writes again.
+     * Whether replicas of this node have ended, and a restart would help: the disk takes writes again, and they cannot be opened without one.
      *
      * @return false while all replicas are in use, and while the cause of their end lasts
      */

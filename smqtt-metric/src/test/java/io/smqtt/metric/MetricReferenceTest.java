@@ -47,7 +47,7 @@ class MetricReferenceTest {
 
             | path | answers 503 |
             |---|---|
-            | `/health/live` | when an event loop has run nothing for 30 seconds; when a replica has ended because of its disk, and that takes writes again; when another node has served the store of this one |
+            | `/health/live` | when an event loop has run nothing for 30 seconds; when a replica has ended because of its disk, that takes writes again, and the replicas cannot be opened while the broker runs; when another node has served the store of this one |
             | `/health/ready` | until all listeners are bound; while the store refuses operations, or a commit takes ten seconds or longer (`hanging`); while a node of a cluster has not joined, or sees fewer nodes than `cluster.min-members`, front nodes not counted; while a front node reaches no node that takes its clients with stored sessions; while a node with `storage.replicas` above 1 reaches no majority of its replicas; from the beginning of a stop |
 
             `/health/ready` shows each backend of `access.chain` as `up` or `down`. A backend that is down is a detail: it does not make the node unready, because the other nodes have the same backends. Each bridge is shown as `connected`,
@@ -71,7 +71,7 @@ class MetricReferenceTest {
             | `bridge_down/<name>` | critical | the bridge `<name>` has lost its connection, or an attempt to connect has failed; not one that an operator has stopped |
             | `backend_down/<name>` | critical | the backend `<name>` of `access.chain` fails: it is not asked, except for one request every few seconds |
             | `no_majority` | critical | with `storage.replicas` above 1: this node commits nothing that its clients store, because it reaches no majority of its replicas or does not lead them |
-            | `replica_failed/<node>` | critical | with `storage.replicas` above 1: the replica of that node's store on this node has ended, for example because its disk is full, or another node has served the store of this one. The node has to be started again; `/health/live` fails as soon as the disk takes writes again |
+            | `replica_failed/<node>` | critical | with `storage.replicas` above 1: the replica of that node's store on this node has ended, for example because its disk is full, or another node has served the store of this one. It ends when the disk takes writes again and the replicas are open; if `/health/live` fails, the node has to be started again |
             | `too_few_members` | critical | fewer nodes than `cluster.min-members` can be reached, front nodes not counted |
             | `no_keeper` | critical | a front node reaches no node that takes its clients with stored sessions |
             | `certificate_expires/<block>` | warning, then critical | a certificate of `<block>.tls.certificate` expires within 14 days (`management.alarms.certificate-expiry`), or has expired. The files are read once an hour |

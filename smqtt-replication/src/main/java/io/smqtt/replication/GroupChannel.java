@@ -173,6 +173,12 @@ final class GroupChannel implements AutoCloseable {
         }
     }
 
+    /** Leaves the other nodes for good. The logs and the states of the groups stay open. Blocks. */
+    void end() {
+        groups.forEach(RaftGroup::end);
+        channel.close();
+    }
+
     /** Leaves the other nodes, when a group has failed. Blocks. */
     void leave() {
         channel.close();

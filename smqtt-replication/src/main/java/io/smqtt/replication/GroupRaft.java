@@ -69,7 +69,8 @@ final class GroupRaft extends RAFT {
     private final Map<Address, Resent> resent = new HashMap<>();
     private final AtomicLong waiting = new AtomicLong();
     private long resendNanos = System.nanoTime();
-    private boolean stopped;
+    private final Object turn = new Object();
+    private boolean stopped; // guarded by turn
 
     /**
      * Creates the protocol of a group.
@@ -224,22 +225,36 @@ final class GroupRaft extends RAFT {
 
     @Override
     protected void applyCommit(long index, boolean serialize) throws Exception {
-        if (stopped) {
-            throw new IllegalStateException("the group has stopped");
-        }
         RequestTable<String> requests = request_table;
         RequestTable.Entry<String> request = requests == null ? null : requests.remove(index);
         try {
-            boolean isTaken = apply(index, entry(index));
+            boolean isTaken;
+            synchronized (turn) {
+                requireInUse();
+                isTaken = apply(index, entry(index));
+            }
             if (isTaken) {
                 notify(request, ByteBuffer.allocate(Long.BYTES).putLong(index).array());
             } else {
                 notify(request, new NotLeadingException("the entry was proposed in an earlier term"));
             }
         } catch (Exception | Error e) {
-            stopped = true;
+            halt();
             failed.accept(e);
             throw e;
+        }
+    }
+
+    private void requireInUse() {
+        if (stopped) {
+            throw new IllegalStateException("the group has stopped");
+        }
+    }
+
+    /** Ends the changes of the state: none is made after this call. Waits for one that is under way. */
+    void halt() {
+        synchronized (turn) {
+            stopped = true;
         }
     }
 
@@ -291,7 +306,11 @@ final class GroupRaft extends RAFT {
     @Override
     protected void takeSnapshot() {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            task.run();
+            synchronized (turn) {
+                if (!stopped) {
+                    task.run();
+                }
+            }
         }
     }
 

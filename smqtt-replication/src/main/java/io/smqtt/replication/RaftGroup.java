@@ -275,7 +275,8 @@ final class RaftGroup implements AutoCloseable {
         });
     }
 
-    private void failed(Throwable cause) {
+    /** The log or the state cannot be used: the group ends on this node. */
+    void failed(Throwable cause) {
         if (ended) {
             return;
         }
@@ -441,6 +442,13 @@ final class RaftGroup implements AutoCloseable {
         proposals.failAll("the group is closed");
     }
 
+    /** Ends, and closes the log. The state stays open, for a new object in the place of this one. Called after the channel is closed. Blocks. */
+    void retire() throws IOException {
+        end();
+        raft.halt();
+        log.close();
+    }
+
     /** Closes the log and the state. Called after the channel is closed. */
     @Override
     public void close() throws IOException {
@@ -496,6 +504,9 @@ final class RaftGroup implements AutoCloseable {
         @Override
         public void admitted(long number, Set<Long> identities) {
             if (identities.contains(log.identity())) {
+                if (!log.isVoter()) {
+                    LOG.info("the replica {} on this node is up to date, and has a vote again", settings.name());
+                }
                 log.becomeVoterOf(number);
             }
         }

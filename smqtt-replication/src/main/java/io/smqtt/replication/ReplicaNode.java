@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jgroups.stack.Protocol;
@@ -40,13 +41,17 @@ import org.slf4j.LoggerFactory;
  * DIRECTORY/store/          a store with one replica, which the own store takes over if it is empty
  * </pre>
  */
-final class ReplicaNode implements ReplicatedStore.Link, Replicas {
+final class ReplicaNode implements ReplicaLink, Replicas {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaNode.class);
     private static final String CHANNEL = "smqtt-replicas";
     private static final Duration LINE_EVERY = Duration.ofSeconds(5);
     private static final Duration PROBE_EVERY = Duration.ofSeconds(5);
     private static final long JOIN_MILLIS = 60_000;
+
+    /** The time for other nodes to admit this one again, which has left them before. */
+    private static final long REJOIN_MILLIS = 10_000;
+
     private static final int MAX_ENTRIES = 16;
 
     /** Clients do not wait longer for a store that no node serves. */
@@ -59,11 +64,16 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     private final SortedMap<String, ReplicatedStore> replicas = new TreeMap<>();
     private final Map<String, Adopter> adopters = new ConcurrentHashMap<>();
     private final Map<String, Long> awaitedSince = new ConcurrentHashMap<>();
+    private final Callable<List<Protocol>> reliable;
+    private final Object reopening = new Object();
     private volatile @Nullable GroupChannel channel;
+    private volatile boolean serves;
+    private volatile boolean closing;
 
-    private ReplicaNode(ReplicaPlan plan, Path data) {
+    private ReplicaNode(ReplicaPlan plan, Path data, Callable<List<Protocol>> reliable, DiskWatch.Probe probe) {
         this.plan = plan;
-        disk = new DiskWatch(data, PROBE_EVERY, DiskProbe::write);
+        this.reliable = reliable;
+        disk = new DiskWatch(data, PROBE_EVERY, probe, new FullDisk());
     }
 
     /**
@@ -71,14 +81,21 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
      *
      * @param data the data directory
      * @param limits limits and memory of each replica
-     * @param reliable the protocols of the channel, see {@link GroupChannel#create}
+     * @param reliable makes the protocols of a channel, see {@link GroupChannel#create}
      * @throws io.smqtt.config.ConfigurationException if the directory is another node's
      * @throws io.smqtt.spi.StoreDamagedException if a log or the rows are damaged
      */
-    static ReplicaNode open(ReplicaPlan plan, Path data, StoreSettings limits, List<Protocol> reliable)
+    static ReplicaNode open(ReplicaPlan plan, Path data, StoreSettings limits, Callable<List<Protocol>> reliable)
+            throws Exception {
+        return open(plan, data, limits, reliable, DiskProbe::write);
+    }
+
+    /** The same with another check whether the disk takes writes. */
+    static ReplicaNode open(
+            ReplicaPlan plan, Path data, StoreSettings limits, Callable<List<Protocol>> reliable, DiskWatch.Probe probe)
             throws Exception {
         ReplicaIdentity.require(data, plan);
-        ReplicaNode node = new ReplicaNode(plan, data);
+        ReplicaNode node = new ReplicaNode(plan, data, reliable, probe);
         try {
             node.openReplicas(data.resolve(ReplicaIdentity.DIRECTORY), limits);
             Path former = data.resolve("store");
@@ -86,7 +103,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
                 node.store().takeOver(former);
             }
             ReplicaIdentity.write(data, plan);
-            node.join(reliable);
+            node.join(JOIN_MILLIS);
             return node;
         } catch (Exception | Error e) { // declared by the channel
             node.closeAll();
@@ -111,14 +128,14 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         }
     }
 
-    private void join(List<Protocol> reliable) throws Exception {
+    private void join(long patienceMillis) throws Exception {
         List<RaftGroup> groups =
                 replicas.values().stream().map(ReplicatedStore::group).toList();
-        GroupChannel made = GroupChannel.create(reliable, plan.self(), plan.agreement(), groups);
+        GroupChannel made = GroupChannel.create(reliable.call(), plan.self(), plan.agreement(), groups);
         channel = made;
         try {
             ReplicaProtocols.connect(() -> {
-                made.connect(CHANNEL, JOIN_MILLIS);
+                made.connect(CHANNEL, patienceMillis);
                 return null;
             });
         } catch (RuntimeException e) {
@@ -221,6 +238,7 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
             }
             LOG.info("{}", progress());
         }
+        serves = true;
         return own;
     }
 
@@ -324,14 +342,20 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         return message == null ? failure.toString() : message;
     }
 
-    /** Damage stays; all other failures are over when the disk takes writes. A store that another node has served is opened anew by a restart. */
+    /**
+     * Damage stays; all other failures are over when the disk takes writes and the replicas were opened again. If that is not possible, and for a store that
+     * another node has served, it takes a restart.
+     */
     @Override
     public boolean needsRestart() {
-        return (disk.isWritable() || store().reign().ended() != null)
-                && replicas.values().stream()
-                        .map(ReplicatedStore::failure)
-                        .noneMatch(failure ->
-                                failure instanceof StoreDamagedException || failure instanceof MalformedBytesException);
+        return (disk.isWritable() || store().reign().ended() != null) && !isDamaged();
+    }
+
+    private boolean isDamaged() {
+        return replicas.values().stream()
+                .map(ReplicatedStore::failure)
+                .anyMatch(failure ->
+                        failure instanceof StoreDamagedException || failure instanceof MalformedBytesException);
     }
 
     /** Sets what is called when this node does not serve its own store any more, because another one has. Must not block. */
@@ -358,18 +382,21 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
     @Override
     public void close() throws IOException {
         disk.close();
+        closing = true;
         stopAdopting();
-        GroupChannel open = channel;
-        try {
-            if (open != null) {
-                open.close();
-            }
-        } finally {
-            replicas.forEach((home, replica) -> {
-                if (!home.equals(plan.self())) {
-                    replica.close();
+        synchronized (reopening) { // not while they are being opened
+            GroupChannel open = channel;
+            try {
+                if (open != null) {
+                    open.close();
                 }
-            });
+            } finally {
+                replicas.forEach((home, replica) -> {
+                    if (!home.equals(plan.self())) {
+                        replica.close();
+                    }
+                });
+            }
         }
     }
 
@@ -383,8 +410,53 @@ final class ReplicaNode implements ReplicatedStore.Link, Replicas {
         }
     }
 
+    /** Opens all replicas again, over which the store stays open, and joins the other nodes. Blocks. */
+    private DiskWatch.Result reopen() throws Exception {
+        GroupChannel former = channel;
+        if (former != null) {
+            former.end();
+        }
+        for (ReplicatedStore replica : replicas.values()) {
+            if (!replica.reopen()) {
+                return DiskWatch.Result.NEVER;
+            }
+        }
+        join(REJOIN_MILLIS);
+        return DiskWatch.Result.DONE;
+    }
+
+    /** Opens the replicas when the disk takes writes again. */
+    private final class FullDisk implements DiskWatch.Recovery {
+
+        @Override
+        public DiskWatch.Result recover() {
+            synchronized (reopening) {
+                if (closing) {
+                    return DiskWatch.Result.LATER;
+                }
+                if (!serves || isDamaged()) {
+                    return DiskWatch.Result.NEVER;
+                }
+                try {
+                    return reopen();
+                } catch (StoreDamagedException | ConfigurationException e) {
+                    LOG.error("the replicas of this node cannot be opened again: {}", e.getMessage());
+                    return DiskWatch.Result.NEVER;
+                } catch (Exception e) { // declared by the channel
+                    LOG.warn("the replicas of this node cannot be opened again yet: {}", e.toString());
+                    return DiskWatch.Result.LATER;
+                }
+            }
+        }
+
+        @Override
+        public boolean isNeeded() {
+            return replicas.values().stream().anyMatch(replica -> replica.failure() != null);
+        }
+    }
+
     /** The channel as the replica of another node's store sees it. */
-    private final class Shared implements ReplicatedStore.Link {
+    private final class Shared implements ReplicaLink {
 
         @Override
         public void leave() {

@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 interface ReplicatedState {
 
     /**
-     * Opens the state, and creates it if the directory is missing. Blocks. Called before all others, and again after {@link #close()}.
+     * Opens the state, and creates it if the directory is missing. Blocks. Called before all others, and again after {@link #close()}. A state that is
+     * open, because it is in use, stays so.
      *
      * @param directory the directory of the state only
      * @throws io.smqtt.spi.StoreDamagedException if a part of it is damaged

@@ -62,8 +62,9 @@ final class ReplicatedStore implements BrokerStore {
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(7);
 
     private final StoreState state;
-    private final RaftGroup group;
-    private final Link link;
+    private final GroupSettings settings;
+    private volatile RaftGroup group; // replaced when a disk takes writes again
+    private final ReplicaLink link;
     private final String self;
     private final @Nullable String home;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -76,8 +77,9 @@ final class ReplicatedStore implements BrokerStore {
     private volatile boolean adopts;
     private volatile @Nullable Throwable failure;
 
-    private ReplicatedStore(GroupSettings settings, StoreSettings limits, Link link) {
+    private ReplicatedStore(GroupSettings settings, StoreSettings limits, ReplicaLink link) {
         this.link = link;
+        this.settings = settings;
         self = settings.self();
         home = settings.home();
         service = newService(settings.name());
@@ -118,7 +120,7 @@ final class ReplicatedStore implements BrokerStore {
      * @param link the channel
      * @throws io.smqtt.spi.StoreDamagedException if the log or the rows are damaged
      */
-    static ReplicatedStore member(GroupSettings settings, StoreSettings limits, Link link) {
+    static ReplicatedStore member(GroupSettings settings, StoreSettings limits, ReplicaLink link) {
         return new ReplicatedStore(settings, limits, link);
     }
 
@@ -137,7 +139,7 @@ final class ReplicatedStore implements BrokerStore {
         ReplicatedStore opened = member(settings, limits, link);
         try {
             GroupChannel channel = GroupChannel.create(reliable, settings.self(), List.of(opened.group));
-            link.channel = channel;
+            link.use(channel);
             channel.connect(cluster, JOIN_MILLIS);
             return opened;
         } catch (Exception e) { // declared by the channel
@@ -300,6 +302,30 @@ final class ReplicatedStore implements BrokerStore {
         } catch (ExecutionException | TimeoutException e) {
             LOG.debug("the group {} has ended", group.name(), e);
         }
+    }
+
+    /**
+     * Opens the log again, and the rows unless there is a store over them, which stays in use: for it, a leadership has ended. The channel is closed, and
+     * another one gets the new {@link #group()}. Blocks.
+     *
+     * @return false if the store over the rows cannot be used any more
+     * @throws StoreUnusableException if the disk takes no writes yet
+     * @throws StoreDamagedException if the log or the rows are damaged
+     */
+    boolean reopen() throws IOException {
+        group.retire();
+        ledTerm = 0;
+        service.reign().follows();
+        synchronized (serving) { // not while it is being opened or closed
+            if (!state.isLed()) {
+                state.close();
+            } else if (isOfAnother() || !state.takesWrites()) {
+                return false;
+            }
+            group = RaftGroup.open(settings, state, new Role());
+        }
+        failure = null;
+        return true;
     }
 
     /** Why the log or the rows of this member cannot be used any more; null while they are in use. */
@@ -473,38 +499,6 @@ final class ReplicatedStore implements BrokerStore {
     /** Whether this member leads, and its store takes batches. */
     boolean leads() {
         return service.commits().isOpen();
-    }
-
-    /** The channel of a member. */
-    interface Link {
-
-        /** Leaves the channel at once, because the log or the rows of the member cannot be used. Called on a thread of the group. */
-        void leave();
-
-        /** Closes the channel, if it ends with this member: before its log and rows, and after its store. Blocks. */
-        void close() throws IOException;
-    }
-
-    /** The channel of one member alone. */
-    private static final class OwnChannel implements Link {
-
-        private volatile @Nullable GroupChannel channel;
-
-        @Override
-        public void leave() {
-            GroupChannel open = channel;
-            if (open != null) {
-                open.leave();
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            GroupChannel open = channel;
-            if (open != null) {
-                open.close();
-            }
-        }
     }
 
     /** Called by a thread of the group. */

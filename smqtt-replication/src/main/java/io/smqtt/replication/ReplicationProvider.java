@@ -74,7 +74,7 @@ public final class ReplicationProvider implements ModuleProvider {
         ReplicaPlan plan = ReplicaPlan.of(config);
         Path data = config.storage().dir();
         try {
-            return ReplicaNode.open(plan, data, StoreSettings.of(config.storage()), protocols(config, plan));
+            return ReplicaNode.open(plan, data, StoreSettings.of(config.storage()), () -> protocols(config, plan));
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) { // of files

@@ -5,6 +5,7 @@ import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.persistence.ReplicaPosition;
 import io.smqtt.persistence.StoreReplica;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,9 @@ final class StoreState implements ReplicatedState {
 
     @Override
     public synchronized void open(Path directory) {
+        if (isLed()) {
+            return;
+        }
         StoreReplica opened = StoreReplica.open(directory, limits);
         rows = opened;
         if (opened.position().reign() != last.reign()) {
@@ -77,6 +81,23 @@ final class StoreState implements ReplicatedState {
         }
     }
 
+    /** Whether a store is open over the rows. */
+    boolean isLed() {
+        StoreReplica open = rows;
+        return open != null && open.isLed();
+    }
+
+    /** Whether the rows take writes; after a failed one they do so only when they were opened again. Blocks. */
+    boolean takesWrites() {
+        try {
+            persist();
+            return true;
+        } catch (StoreUnusableException e) {
+            LOG.warn("the rows take no writes: {}", e.getMessage());
+            return false;
+        }
+    }
+
     /** The bytes of operations that wait in the store over the rows; 0 without one. */
     long waitingBytes() {
         StoreReplica open = rows;
@@ -91,8 +112,7 @@ final class StoreState implements ReplicatedState {
 
     @Override
     public CompletableFuture<Void> release() {
-        StoreReplica open = rows;
-        return open == null || !open.isLed() ? CompletableFuture.completedFuture(null) : reigns.replaced();
+        return isLed() ? reigns.replaced() : CompletableFuture.completedFuture(null);
     }
 
     @Override

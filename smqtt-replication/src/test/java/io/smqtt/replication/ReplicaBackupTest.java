@@ -67,7 +67,7 @@ class ReplicaBackupTest {
                 new ReplicaPlan(name, addresses, 3),
                 folder.resolve(name),
                 StoreSettings.defaults(),
-                TestStack.reliable(name, ports, new DISCARD()));
+                () -> TestStack.reliable(name, ports, new DISCARD()));
         nodes.put(name, node);
         BrokerStore store = node.awaitStore(PATIENCE);
         assertThat(store).isNotNull();

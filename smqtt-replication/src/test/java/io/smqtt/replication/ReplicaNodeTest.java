@@ -16,6 +16,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.StoredDelivery;
@@ -46,12 +47,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jgroups.protocols.DISCARD;
+import org.jgroups.stack.Protocol;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Three nodes in one JVM, each with replicas of all three stores. */
 @Tag("slow")
@@ -68,6 +72,7 @@ class ReplicaNodeTest {
     private final Map<String, ReplicaNode> nodes = new ConcurrentHashMap<>();
     private final Map<String, BrokerStore> stores = new ConcurrentHashMap<>();
     private final Map<String, DISCARD> networks = new ConcurrentHashMap<>();
+    private volatile boolean isFull;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     @AfterEach
@@ -86,14 +91,24 @@ class ReplicaNodeTest {
     }
 
     private void open(String name, ReplicaPlan plan) throws Exception {
-        DISCARD network = new DISCARD();
-        networks.put(name, network);
         ReplicaNode node = ReplicaNode.open(
-                plan, folder.resolve(name), StoreSettings.defaults(), TestStack.reliable(name, ports, network));
+                plan, folder.resolve(name), StoreSettings.defaults(), () -> protocols(name), this::write);
         nodes.put(name, node);
         BrokerStore store = node.awaitStore(PATIENCE);
         assertThat(store).isNotNull();
         stores.put(name, store);
+    }
+
+    private List<Protocol> protocols(String name) throws Exception {
+        DISCARD network = new DISCARD();
+        networks.put(name, network);
+        return TestStack.reliable(name, ports, network);
+    }
+
+    private void write(Path disk) throws IOException {
+        if (isFull) {
+            throw new IOException("No space left on device");
+        }
     }
 
     private void open(String... names) throws Exception {
@@ -219,6 +234,45 @@ class ReplicaNodeTest {
         assertThat(node.own().serves()).isFalse();
         assertThat(stores.get("a").isCutOff()).isTrue();
         assertThat(stores.get("a").refusal()).isEqualTo(ReasonCode.SERVER_UNAVAILABLE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "b"})
+    void aNodeWhoseDiskHasRoomAgainContinues(String home) throws Exception {
+        open("a", "b", "c");
+        awaitVoters();
+        ReplicaNode node = nodes.get("a");
+        BrokerStore store = stores.get("a");
+        store.recover(new RecoveredStore());
+        try (StoreLoop loop = new StoreLoop(store)) {
+            long session = store.newSession();
+            fill(loop, session, 1);
+            isFull = true;
+            node.replica(home)
+                    .group()
+                    .failed(StoreUnusableException.of(folder, new IOException("No space left on device")));
+            await().atMost(PATIENCE).until(() -> !store.isHealthy());
+            assertThat(node.own().failure()).contains("No space left on device");
+            assertThat(node.needsRestart()).isFalse();
+            long refused = loop.flush(writer -> writer.putMessage(session, queued(MESSAGES + 1)));
+            loop.awaitTold(refused);
+            assertThat(loop.safe()).isLessThan(refused);
+
+            isFull = false;
+            await().atMost(PATIENCE).until(store::isHealthy);
+            fill(loop, session, MESSAGES + 2);
+        }
+        assertThat(node.own().failure()).isNull();
+        assertThat(node.needsRestart()).isFalse();
+        awaitVoters();
+        assertThat(nodes.get("b").own().serves()).isTrue();
+        kill("a");
+        open("a", plan("a", 3));
+
+        RecoveredStore found = new RecoveredStore();
+        stores.get("a").recover(found);
+        assertThat(found.sessions().values().iterator().next().waiting().messages())
+                .isEqualTo(2 * MESSAGES);
     }
 
     /** Its members of groups stay in use, and it has to be started again. */
