@@ -15,115 +15,213 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the packet identifiers of messages of QoS 2 that came from one address of a bridge, and await its PUBREL, apart from those of the other
- * addresses, whose sessions count for themselves. Our session has those of the address of the last connection; the others wait here, and in a
- * {@link BridgeNote}, which is written when the bridge connects to another address. At most 65,535 for each address, as bits.
+ * addresses, whose sessions count for themselves. Our session has those of its owner, the address of the last connection; the others wait here, and in
+ * a {@link BridgeNote}. At most 65,535 for each address, as bits.
+ *
+ * <p>When the bridge connects to another address, three things are stored one after the other, and nothing that comes over the connection is handled
+ * before the last one is: (1) the note has the identifiers of all addresses, and our session is of none; (2) our session gets those of the new address;
+ * (3) the note says that our session is of this address. So a crash at any moment leaves each identifier with its address. Without any identifier the
+ * last step suffices.
  */
 @AnyThread
 final class ArrivedExchanges {
 
-    private final OurSession here;
-    private final OurSession anywhere;
+    /** In place of an owner: our session may have identifiers of any address, and the note has all of them. No address is written so. */
+    private static final String CHANGING = "-";
+
+    private final Supplier<@Nullable Session> here;
     private final BridgeNote note;
     private final List<String> addresses;
     private final boolean comesIn;
+    private final boolean moves;
 
     // guarded by this
     private final Map<String, BitSet> waiting = new HashMap<>();
     private final Set<String> anew = new HashSet<>(); // addresses with a new session that no connection has used yet
+    private final Set<String> unsure = new HashSet<>(); // addresses whose identifiers may be those of another one
     private String owner = "";
+    private boolean noted; // this owner is stored
+    private boolean served; // our session, by this process
     private long version;
-    private boolean unsure;
+    private long turn; // of connections: what one has begun ends with it
 
-    /** The session of the bridge at this broker. */
-    interface OurSession {
-
-        /** The session; null if it cannot be used now. */
-        @Nullable
-        Session find();
+    /** How far a connection is. */
+    enum Entry {
+        /** What comes over it can be handled. */
+        READY,
+        /** Nothing that comes over it must be handled before something is stored. */
+        STORING,
+        /** Messages of another address are not stored yet: it must not be used. */
+        REFUSED
     }
 
     /**
      * Creates the state before the first connection.
      *
-     * @param here finds the session while it is connected on the present event loop
-     * @param anywhere finds the session, wherever it is
+     * @param here finds our session while it is connected on the present event loop
      * @param note keeps the identifiers
      * @param addresses the configured ones
      * @param topics those of the connection
+     * @param moves whether another node of the cluster can take the bridge over: when sessions meet, one has the identifiers of both
      */
     ArrivedExchanges(
-            OurSession here, OurSession anywhere, BridgeNote note, List<String> addresses, List<BridgeTopic> topics) {
+            Supplier<@Nullable Session> here,
+            BridgeNote note,
+            List<String> addresses,
+            List<BridgeTopic> topics,
+            boolean moves) {
         this.here = here;
-        this.anywhere = anywhere;
         this.note = note;
         this.addresses = List.copyOf(addresses);
         this.comesIn = topics.stream().anyMatch(topic -> topic.in() && topic.qos() == 2);
+        this.moves = moves;
     }
 
     /**
      * Our session is open for a connection to an address, and has not handled anything that came over it: from now on it has the identifiers of this
      * address.
      *
-     * @param resumed whether the other broker has kept its session
-     * @return false if messages of another address are not stored yet: this connection must not be used
+     * @param present whether the other broker has kept its session
+     * @param stored receives after {@link Entry#STORING}, on the same event loop, whether it is stored; not if our session leaves the connection before
      */
     @OnEventLoop
-    boolean connected(String address, boolean resumed) {
-        Session session = here.find();
-        return !comesIn || session == null || connected(address, resumed, session.inbound());
+    Entry connected(String address, boolean present, Consumer<Boolean> stored) {
+        Session session = here.get();
+        return session == null // another connection has it, so nothing is handled
+                ? Entry.READY
+                : connected(address, present, session, stored);
     }
 
-    private synchronized boolean connected(String address, boolean present, InboundFlow inbound) {
+    private synchronized Entry connected(String address, boolean present, Session session, Consumer<Boolean> stored) {
         load();
+        turn++;
+        InboundFlow inbound = session.inbound();
         boolean resumed = present && !anew.contains(address);
-        if (owner.equals(address) || (owner.isEmpty() && addresses.size() == 1)) { // then nothing is noted
-            forgetUnlessResumed(resumed, inbound);
-            anew.remove(address);
-            return true;
+        boolean mine = owner.equals(address) || (owner.isEmpty() && addresses.size() == 1);
+        boolean exchanges = !mine && !owner.isEmpty() && (inbound.awaitingRelease() > 0 || !waiting.isEmpty());
+        if (!mine && !inbound.isSettled()) {
+            return Entry.REFUSED;
         }
-        if (!inbound.isSettled()) {
-            return false;
-        }
+        doubt(address, mine, inbound);
         anew.remove(address);
-        unsure = owner.isEmpty() && resumed && inbound.awaitingRelease() > 0;
-        if (owner.isEmpty()) {
-            forgetUnlessResumed(resumed, inbound);
-        } else {
-            exchange(address, resumed, inbound);
+        served = true;
+        if (!resumed) {
+            unsure.remove(address);
         }
-        owner = address;
-        waiting.keySet().retainAll(addresses);
-        write();
-        return true;
-    }
-
-    private static void forgetUnlessResumed(boolean resumed, InboundFlow inbound) {
+        Change change = new Change(address, session, stored);
+        if (exchanges) {
+            setAside(address, resumed, inbound);
+            change.begin();
+            return Entry.STORING;
+        }
         if (!resumed) {
             inbound.releaseAll(); // before a message comes that has such an identifier
         }
+        boolean unused = owner.isEmpty() && !comesIn && inbound.awaitingRelease() == 0;
+        if (unused || (noted && mine)) {
+            return Entry.READY;
+        }
+        change.own();
+        return Entry.STORING;
     }
 
-    private void exchange(String address, boolean resumed, InboundFlow inbound) {
-        BitSet left = new BitSet();
-        Arrays.stream(inbound.identifiers()).forEach(left::set);
-        inbound.releaseAll();
-        if (left.isEmpty()) {
-            waiting.remove(owner);
-        } else {
-            waiting.put(owner, left);
+    /** Identifiers of an earlier version, of another client identifier, or of a process that was here before another node, may be of any address. */
+    private void doubt(String address, boolean mine, InboundFlow inbound) {
+        boolean unknown = owner.isEmpty() ? !mine : moves && !served && !owner.equals(CHANGING);
+        if (unknown && inbound.awaitingRelease() > 0) {
+            unsure.add(owner.isEmpty() ? address : owner);
         }
-        BitSet before = waiting.remove(address);
-        if (before != null && resumed) {
-            before.stream().forEach(inbound::restore);
+    }
+
+    /** The identifiers in our session are not those of the address. */
+    private void setAside(String address, boolean resumed, InboundFlow inbound) {
+        if (!owner.equals(CHANGING)) {
+            BitSet left = new BitSet();
+            Arrays.stream(inbound.identifiers()).forEach(left::set);
+            if (left.isEmpty()) {
+                waiting.remove(owner);
+            } else {
+                waiting.put(owner, left);
+            }
+            owner = CHANGING;
+        }
+        if (!resumed) {
+            waiting.remove(address);
+        }
+        noted = false;
+    }
+
+    /** What is stored one after the other for one connection. */
+    private final class Change {
+
+        private final String address;
+        private final Session session;
+        private final Consumer<Boolean> stored;
+        private final long begun = turn;
+
+        Change(String address, Session session, Consumer<Boolean> stored) {
+            this.address = address;
+            this.session = session;
+            this.stored = stored;
+        }
+
+        void begin() {
+            write(kept -> next(kept, this::replace));
+        }
+
+        private boolean replace() {
+            InboundFlow inbound = session.inbound();
+            inbound.releaseAll();
+            BitSet before = waiting.get(address);
+            if (before != null) {
+                before.stream().forEach(inbound::restore);
+            }
+            session.afterCommit(kept -> next(kept, this::own));
+            return false;
+        }
+
+        private boolean own() {
+            owner = address;
+            noted = false;
+            waiting.remove(address);
+            waiting.keySet().retainAll(addresses);
+            unsure.retainAll(addresses);
+            write(kept -> next(kept, this::end));
+            return false;
+        }
+
+        private boolean end() {
+            noted = true;
+            return true;
+        }
+
+        /** Takes the next step on the event loop of the session, unless it has left the connection; true after the last one. */
+        private void next(boolean kept, BooleanSupplier step) {
+            session.execute(() -> {
+                boolean over;
+                synchronized (ArrivedExchanges.this) {
+                    if (turn != begun || here.get() != session) {
+                        return;
+                    }
+                    over = !kept || step.getAsBoolean();
+                }
+                if (over) {
+                    stored.accept(kept);
+                }
+            });
         }
     }
 
     /**
-     * The other broker has begun a session. That counts until a connection to this address is used, which this one need not be.
+     * The other broker has begun a session: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. That counts until a
+     * connection to this address is used, which this one need not be.
      *
      * @param address one of the configured ones
      */
@@ -131,70 +229,36 @@ final class ArrivedExchanges {
         anew.add(address);
     }
 
-    /** Whether identifiers in our session may be those of another address: it is not known from where they came. */
-    synchronized boolean isUnsure() {
-        return unsure;
-    }
-
-    /** The session at an address is a new one: it gives packet identifiers of the former one to new messages [MQTT-3.2.2-5]. */
-    @OnEventLoop
-    void forget(String address) {
-        if (belongsToAnother(address)) {
-            return;
-        }
-        Session connected = here.find();
-        Session session = anywhere.find();
-        if (connected != null) {
-            connected.inbound().releaseAll(); // before anything is sent that makes new messages come
-        } else if (session != null) {
-            session.execute(() -> session.inbound().releaseAll());
-        }
-    }
-
-    /** Whether the identifiers of our session are those of another address; then those set aside for this one are removed. */
-    private synchronized boolean belongsToAnother(String address) {
-        load();
-        if (owner.isEmpty() || owner.equals(address)) {
-            return false;
-        }
-        if (waiting.remove(address) != null) {
-            write();
-        }
-        return true;
+    /** Whether identifiers in our session, which is connected to an address, may be those of another one. */
+    synchronized boolean isUnsure(String address) {
+        return unsure.contains(address);
     }
 
     /** Takes over the note of another node of the cluster, or of a former run of this one. */
     private void load() {
         List<String> words = note.read();
-        long noted = words.size() < 2 ? 0 : number(words.get(0));
-        if (noted <= version) {
+        long last = words.size() < 2 ? 0 : Long.parseUnsignedLong(words.get(0), 16);
+        if (last <= version) {
             return;
         }
-        version = noted;
+        version = last;
         owner = words.get(1);
+        noted = true;
         waiting.clear();
         for (int i = 2; i + 1 < words.size(); i += 2) {
             waiting.put(words.get(i), BitSet.valueOf(Base64.getDecoder().decode(words.get(i + 1))));
         }
     }
 
-    private static long number(String text) {
-        return Long.parseUnsignedLong(text, 16);
-    }
-
-    private void write() {
+    private void write(Consumer<Boolean> then) {
         version++;
         List<String> words = new ArrayList<>();
-        if (addresses.size() > 1) {
-            words.add(Long.toHexString(version));
-            words.add(owner);
-            waiting.forEach((address, identifiers) -> {
-                words.add(address);
-                words.add(Base64.getEncoder().encodeToString(identifiers.toByteArray()));
-            });
-        } else {
-            owner = "";
-        }
-        note.change(loop -> note.write(loop, words));
+        words.add(Long.toHexString(version));
+        words.add(owner);
+        waiting.forEach((address, identifiers) -> {
+            words.add(address);
+            words.add(Base64.getEncoder().encodeToString(identifiers.toByteArray()));
+        });
+        note.store(words, then);
     }
 }

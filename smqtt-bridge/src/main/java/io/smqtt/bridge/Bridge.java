@@ -120,10 +120,10 @@ final class Bridge {
         this.remote = new RemoteFilters(core, this);
         this.arrivals = new ArrivedExchanges(
                 this::session,
-                () -> core.sessions().find(sessionId()),
                 new BridgeNote(core, "$smqtt/bridge-received/", name, config.isEach(), this::clientId),
                 config.addresses(),
-                topics);
+                topics,
+                isElected());
         this.dialler = new Dialler(files.tls(), config.connectTimeout());
     }
 

@@ -30,7 +30,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     private static final long LEAST_QUIET_MILLIS = 1_000;
     private static final Logger LOG = LoggerFactory.getLogger(BridgeHandler.class);
-    private static final int FOREVER = -1;
 
     private final Bridge bridge;
     private final BridgeConfig config;
@@ -58,6 +57,10 @@ final class BridgeHandler extends ChannelDuplexHandler {
     private boolean dismissed; // by a DISCONNECT of the other broker
     private boolean reading; // what has come
     private boolean reads; // more
+    private boolean opens; // our session: what comes waits
+    private boolean opened;
+    private boolean stored; // what must be before anything is handled
+    private boolean wantsRead;
     private boolean asked;
     private boolean answered;
 
@@ -96,28 +99,13 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        boolean clean = config.cleanStart() || begins();
-        ByteBuf properties = null;
-        if (v5) {
-            properties = context.alloc().buffer();
-            properties.writeByte(0x11).writeInt(config.cleanStart() ? 0 : FOREVER);
-            properties.writeByte(0x21).writeShort(receiveMaximum());
-            properties
-                    .writeByte(0x27)
-                    .writeInt(
-                            Math.max(1, maximumPacket - bridge.map().growth() - HopCheck.growth(bridge.countsHops())));
-        }
         asked = true;
-        context.writeAndFlush(Packets.connect(
-                context.alloc(),
-                v5 ? 5 : bridgeBit ? 0x84 : 4,
-                clean,
-                (int) config.keepAlive().toSeconds(),
-                properties,
-                bridge.clientId(),
-                stateTopic,
-                config.username(),
-                bridge.password()));
+        int growth = bridge.map().growth() + HopCheck.growth(bridge.countsHops());
+        ConnectPackets packets =
+                new ConnectPackets(config, bridge.core().config().limits(), growth);
+        boolean clean = config.cleanStart() || begins();
+        context.writeAndFlush(
+                packets.there(context.alloc(), clean, bridgeBit, bridge.clientId(), bridge.password(), stateTopic));
         pings.connecting(
                 context, config.connectTimeout().toMillis(), () -> close(context, "it does not answer the CONNECT"));
         context.read();
@@ -127,26 +115,23 @@ final class BridgeHandler extends ChannelDuplexHandler {
         return plan == RemoteSession.Plan.BEGIN_ANEW;
     }
 
-    /** The messages above QoS 0 that our broker takes at a time. */
-    private int receiveMaximum() {
-        int ours = Math.min(
-                bridge.core().config().limits().receiveMaximum(),
-                bridge.core().config().limits().maxAwaitingRelease());
-        return Math.min(ours, 65_535);
-    }
-
     // --- from the other broker
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         pings.alive(); // whatever it sends
         ByteBuf bytes = (ByteBuf) message;
-        ByteBuf passed = context.alloc().buffer(bytes.readableBytes() + 64);
+        int size = bytes.readableBytes();
         incoming.add(bytes);
+        receive(context, size);
+    }
+
+    private void receive(ChannelHandlerContext context, int size) {
+        ByteBuf passed = context.alloc().buffer(size + 64);
         reading = true;
         try {
             boolean more = true;
-            while (more && problem == null) {
+            while (more && problem == null && !opens) {
                 more = receiveNext(context, passed);
             }
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
@@ -215,8 +200,38 @@ final class BridgeHandler extends ChannelDuplexHandler {
 
     @Override
     public void read(ChannelHandlerContext context) {
-        reads = true;
-        context.read();
+        if (opens) {
+            wantsRead = true;
+        } else {
+            reads = true;
+            context.read();
+        }
+    }
+
+    /** Handles what comes from now on, and what has come behind the CONNACK, if all is done that must be before. */
+    private void proceed(ChannelHandlerContext context) {
+        if (!opens || !opened || !stored || problem != null) {
+            return;
+        }
+        opens = false;
+        if (crossing != null) {
+            crossing.arrives();
+        }
+        receive(context, 0);
+        if (wantsRead) {
+            read(context);
+        }
+    }
+
+    /** The result of what was to be stored. */
+    private void stored(ChannelHandlerContext context, boolean kept) {
+        stored = kept;
+        if (kept) {
+            proceed(context);
+        } else {
+            ended = true;
+            close(context, "the packet identifiers of messages of another address cannot be stored");
+        }
     }
 
     private void received(ChannelHandlerContext context, ByteBuf packet, ByteBuf passed) {
@@ -307,7 +322,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
             bridge.arrivals().begunAnew(address.text());
         }
         if (begins() && !v5 && !config.cleanStart()) { // its session is gone; begin one that it keeps
-            bridge.arrivals().forget(address.text());
             atOnce = true;
             context.writeAndFlush(Unpooled.wrappedBuffer(Packets.DISCONNECT));
             close(context, "");
@@ -320,18 +334,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
             return;
         }
         remote = answer;
+        opens = true;
         subscriptions.accepted(answer, answer.sessionPresent() ? bridge.remote().at(address) : Set.of());
         crossing = new Crossing(bridge, address.text(), answer, maximumPacket);
         bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
-        ByteBuf properties = context.alloc().buffer();
-        properties.writeByte(0x11).writeInt(FOREVER);
-        properties // some packet identifiers are for subscriptions
-                .writeByte(0x21)
-                .writeShort(Math.min(
-                        Math.min(answer.receiveMaximum(), paced == null ? Packets.LARGEST_ID : paced.window()),
-                        Packets.LARGEST_ID - subscriptions.requests()));
-        context.fireChannelRead(
-                Packets.connect(context.alloc(), 5, false, 0, properties, bridge.sessionId(), null, "", null));
+        int window = paced == null ? Packets.LARGEST_ID : paced.window();
+        int spare = Packets.LARGEST_ID - subscriptions.requests(); // some packet identifiers are for subscriptions
+        context.fireChannelRead(ConnectPackets.here(
+                context.alloc(), bridge.sessionId(), Math.min(Math.min(answer.receiveMaximum(), window), spare)));
     }
 
     // --- from our broker
@@ -388,13 +398,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 int reason = packet.readUnsignedByte();
                 abandoned = reason == 0 && mustBeginAnew(present);
                 bridge.noteSession();
-                if (between != null
-                        && remote != null
-                        && reason == 0
-                        && !abandoned
-                        && !between.begins(remote.sessionPresent(), passed)) {
-                    ended = true;
-                    close(context, "messages of another address are not stored yet");
+                if (between != null && remote != null && reason == 0 && !abandoned) {
+                    begins(context, between, remote.sessionPresent(), passed);
                 }
                 context.executor().execute(() -> opened(context, reason));
             }
@@ -423,6 +428,17 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
     }
 
+    private void begins(ChannelHandlerContext context, Crossing between, boolean resumed, ByteBuf passed) {
+        switch (between.begins(resumed, passed, kept -> stored(context, kept))) {
+            case READY -> stored = true;
+            case STORING -> {}
+            case REFUSED -> {
+                ended = true;
+                close(context, "messages of another address are not stored yet");
+            }
+        }
+    }
+
     /** Whether the session at the other broker may know identifiers that ours, which it does not belong to, gives again. */
     private boolean mustBeginAnew(boolean present) {
         return (!present || bridge.isFresh())
@@ -448,9 +464,6 @@ final class BridgeHandler extends ChannelDuplexHandler {
             atOnce = true;
             close(context, "");
             return;
-        }
-        if (!limits.sessionPresent()) {
-            bridge.arrivals().forget(address.text());
         }
         int[] identifiers = between.spareIdentifiers(subscriptions.requests());
         if (identifiers.length < subscriptions.requests()) {
@@ -482,6 +495,8 @@ final class BridgeHandler extends ChannelDuplexHandler {
         ByteBuf ours = context.alloc().buffer();
         subscriptions.writeHere(ours);
         inject(context, ours);
+        opened = true;
+        proceed(context);
     }
 
     private static void inject(ChannelHandlerContext context, ByteBuf bytes) {

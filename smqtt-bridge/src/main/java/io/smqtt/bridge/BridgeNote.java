@@ -2,6 +2,7 @@
 package io.smqtt.bridge;
 
 import io.smqtt.BrokerModule;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
@@ -86,6 +87,24 @@ final class BridgeNote {
     /** Writes words in place of the former ones; without any the note is removed. */
     @OnEventLoop
     void write(RoutingLoop loop, List<String> words) {
+        write(loop, words, RouteTicket.NONE);
+    }
+
+    /**
+     * Writes words in place of the former ones, later; not while the broker stops.
+     *
+     * @param then receives whether they are stored as durably as messages are, on some event loop; true without a store
+     */
+    void store(List<String> words, Consumer<Boolean> then) {
+        boolean stable = core.config().storage().sync() == StorageConfig.Sync.SYNC;
+        change(loop -> {
+            NoteTicket ticket = new NoteTicket(stable, then);
+            write(loop, words, ticket);
+            ticket.release(true);
+        });
+    }
+
+    private void write(RoutingLoop loop, List<String> words, RouteTicket ticket) {
         List<String> all = new ArrayList<>(List.of(clientId.get()));
         all.addAll(words);
         ApplicationMessage message = ApplicationMessage.builder(topic().value())
@@ -94,6 +113,6 @@ final class BridgeNote {
                 .build();
         core.sessions()
                 .retained()
-                .keep(loop, message.accepted(loop.nextMessageId(), core.ticker().nanoTime(), null), RouteTicket.NONE);
+                .keep(loop, message.accepted(loop.nextMessageId(), core.ticker().nanoTime(), null), ticket);
     }
 }

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.smqtt.message.LogText;
 import io.smqtt.session.DeliveryPause;
 import io.smqtt.thread.OnEventLoop;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class Crossing implements PacedOutput.Passage {
     private final Refusals refusals;
     private final QuotaRetry quota;
     private final @Nullable Exchanges exchanges; // with several addresses
+    private final @Nullable Repetitions repetitions; // where others have sent what our session has
     private boolean taken; // by the other broker
     private boolean released;
 
@@ -52,9 +54,9 @@ final class Crossing implements PacedOutput.Passage {
                 millis -> bridge.log().quota(address, millis),
                 this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
-        this.exchanges = bridge.config().addresses().size() > 1
-                ? new Exchanges(bridge.exchanges(), bridge.arrivals(), address, bridge::session)
-                : null;
+        boolean several = bridge.config().addresses().size() > 1;
+        this.exchanges = several ? new Exchanges(bridge.exchanges(), address, bridge::session) : null;
+        this.repetitions = several || bridge.isElected() ? new Repetitions() : null;
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
         this.leavingHops = bridge.hopCheck(true);
@@ -77,16 +79,22 @@ final class Crossing implements PacedOutput.Passage {
      *
      * @param resumed whether the other broker has kept its session
      * @param passed takes what comes first for the other broker
-     * @return false if this connection must not be used yet
+     * @param stored receives whether what must be stored before {@link #arrives} is, as {@link ArrivedExchanges#connected}
+     * @return how far this connection is
      */
-    boolean begins(boolean resumed, ByteBuf passed) {
-        if (!bridge.arrivals().connected(address, resumed)) {
-            return false;
-        }
-        if (exchanges != null) {
+    ArrivedExchanges.Entry begins(boolean resumed, ByteBuf passed, Consumer<Boolean> stored) {
+        ArrivedExchanges.Entry entry = bridge.arrivals().connected(address, resumed, stored);
+        if (exchanges != null && entry != ArrivedExchanges.Entry.REFUSED) {
             exchanges.begin(resumed, passed);
         }
-        return true;
+        return entry;
+    }
+
+    /** From now on packets of the other broker come. */
+    void arrives() {
+        if (repetitions != null) {
+            repetitions.begin(bridge.session(), bridge.arrivals().isUnsure(address));
+        }
     }
 
     /** Packet identifiers for requests to the other broker; fewer if there are not so many. */
@@ -104,8 +112,8 @@ final class Crossing implements PacedOutput.Passage {
             leavingHops.remote(id);
             return;
         }
-        if (exchanges != null && Packets.qos(packet) == 2) {
-            exchanges.arrived(Packets.packetId(packet), Packets.isRepeated(packet));
+        if (repetitions != null && Packets.qos(packet) == 2) {
+            repetitions.arrived(Packets.packetId(packet), Packets.isRepeated(packet));
         }
         DropCause cause = in.pass(packet, passed);
         if (cause == null) {
@@ -232,6 +240,9 @@ final class Crossing implements PacedOutput.Passage {
         }
         if (exchanges != null && type == Packets.PUBREC && reason >= 0x80) {
             exchanges.refused(id);
+        }
+        if (repetitions != null && type == Packets.PUBREL) {
+            repetitions.released(id);
         }
         if (type == Packets.PUBACK || type == Packets.PUBREC) {
             if (reason == QuotaRetry.QUOTA_EXCEEDED && quota.takes(context, id)) {

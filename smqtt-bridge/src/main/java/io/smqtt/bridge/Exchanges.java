@@ -11,6 +11,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,14 +23,16 @@ import org.jspecify.annotations.Nullable;
 final class Exchanges {
 
     /** In place of a message: its identifier was released, and the PUBCOMP has not come. So it is released again, at this address too. */
-    private static final long RELEASED = ApplicationMessage.NO_ID;
+    private static final long RELEASED = Long.MIN_VALUE;
+
+    /** In place of a message that our session does not have. Not {@link ApplicationMessage#NO_ID}, which messages can have. */
+    private static final long NONE = Long.MIN_VALUE + 1;
 
     private static final int FIRST_ROOM = 64;
 
     private final OpenExchanges all;
-    private final ArrivedExchanges arrivals;
     private final String address;
-    private final ArrivedExchanges.OurSession ours;
+    private final Supplier<@Nullable Session> ours;
 
     /** Identifiers of messages that were sent to the other broker, without the end of the exchange there. */
     private final BitSet open = new BitSet();
@@ -40,22 +43,16 @@ final class Exchanges {
     /** Identifiers that were released here: the PUBCOMP is not for our session. */
     private final BitSet released = new BitSet();
 
-    /** Identifiers of messages that came over this connection. */
-    private final BitSet came = new BitSet();
-
     private @Nullable DeliveryPause session; // once it is open
-    private boolean unsure;
 
     /**
      * Creates the state of one connection.
      *
      * @param all what is open at each address
-     * @param arrivals what came from each address
      * @param ours finds the session while it is connected on the present event loop
      */
-    Exchanges(OpenExchanges all, ArrivedExchanges arrivals, String address, ArrivedExchanges.OurSession ours) {
+    Exchanges(OpenExchanges all, String address, Supplier<@Nullable Session> ours) {
         this.all = all;
-        this.arrivals = arrivals;
         this.address = address;
         this.ours = ours;
     }
@@ -67,13 +64,12 @@ final class Exchanges {
      * @param passed takes a PUBREL for each identifier there that our session does not use for the same message any more
      */
     void begin(boolean resumed, ByteBuf passed) {
-        Session found = ours.find();
+        Session found = ours.get();
         if (found == null) {
             return; // another connection has it, so nothing is sent over this one
         }
         DeliveryPause now = new DeliveryPause(found);
         session = now;
-        unsure = arrivals.isUnsure();
         boolean another = all.connected(address);
         Map<Integer, Long> before = all.take(address);
         if (!resumed) {
@@ -89,10 +85,10 @@ final class Exchanges {
         });
     }
 
-    /** The message that our session has sent with a packet identifier; {@link #RELEASED} if there is none. */
+    /** The message that our session has sent with a packet identifier; {@link #NONE} if there is none. */
     private static long idOf(@Nullable DeliveryPause session, int id) {
         ApplicationMessage message = session == null ? null : session.inFlight(id);
-        return message == null ? RELEASED : message.id();
+        return message == null ? NONE : message.id();
     }
 
     private void note(int id, long message) {
@@ -127,21 +123,6 @@ final class Exchanges {
         }
         open.clear(id);
         return true;
-    }
-
-    /**
-     * A message of QoS 2 of the other broker. If it is not known from which address the identifiers in our session came, one that is no repetition ends
-     * that of another address.
-     */
-    void arrived(int id, boolean repeated) {
-        if (!unsure) {
-            return;
-        }
-        Session found = ours.find();
-        if (found != null && !repeated && !came.get(id) && found.inbound().isAwaitingRelease(id)) {
-            found.inbound().release(id, false, false, () -> {});
-        }
-        came.set(id);
     }
 
     /** The connection ends. */

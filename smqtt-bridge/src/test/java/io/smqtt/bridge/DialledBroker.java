@@ -84,8 +84,12 @@ final class DialledBroker implements AutoCloseable {
         return new DialledBroker(0, Map.of("cloud", bridge), cluster, Ticker.SYSTEM, null);
     }
 
+    InetSocketAddress tcp() {
+        return Objects.requireNonNull(broker.listeners().get("tcp"));
+    }
+
     int port() {
-        return Objects.requireNonNull(broker.listeners().get("tcp")).getPort();
+        return tcp().getPort();
     }
 
     BridgeModule module() {
@@ -97,8 +101,7 @@ final class DialledBroker implements AutoCloseable {
     }
 
     RawClient client(String id) {
-        RawClient client =
-                RawClient.to(Objects.requireNonNull(broker.listeners().get("tcp")), ProtocolVersion.MQTT_5);
+        RawClient client = RawClient.to(tcp(), ProtocolVersion.MQTT_5);
         client.connect(id);
         return client;
     }

@@ -9,6 +9,7 @@ import io.smqtt.spi.ClusterTransport;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -35,6 +36,11 @@ final class SimulatedNodes {
 
     private static ClusterStatus.Node node(String name) {
         return new ClusterStatus.Node(name, 1, "127.0.0.1:7946", "", 1, 0);
+    }
+
+    /** The parts of a node that runs. */
+    BrokerModule.Core core(String name) {
+        return Objects.requireNonNull(running.get(name));
     }
 
     /** How a node sees the cluster that has to have a number of reachable nodes. */
