@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.ParkConfig;
@@ -11,6 +12,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +65,8 @@ class AdoptedOrderTest {
             OF_ADOPTER.releaseReads();
 
             assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isZero();
+            await().atMost(BrokerCluster.PATIENCE) // the clock stands still: a claim that is busy is not repeated
+                    .until(() -> !CLUSTER.sessions(ADOPTER).adoptions().isAwaited(List.of("b")));
             try (RawClient subscriber =
                     CLUSTER.get(ADOPTER).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
                 assertThat(subscriber
