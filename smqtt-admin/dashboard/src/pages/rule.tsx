@@ -12,7 +12,7 @@ import { Trial } from './rule-trial'
 import { Changes, INTERVAL_MILLIS, Incomplete, NEW, State, type Action, type Rule } from './rules'
 
 const SAMPLE = 'SELECT payload.t AS t, clientid\nFROM "sensors/#"\nWHERE payload.t > 40'
-const STATES: Record<string, 'good' | 'bad' | 'plain'> = { connected: 'good', disconnected: 'bad' }
+const STATES: Record<string, 'good' | 'bad' | 'plain'> = { connected: 'good', disconnected: 'bad', inconsistent: 'bad' }
 
 export function RulePage({ id }: { id: string }) {
   const made = id !== NEW
@@ -78,7 +78,13 @@ function ActionTable({ actions }: { actions: Action[] }) {
           cell: one => (
             <>
               <Badge kind={STATES[one.status] ?? 'plain'}>{t(one.status === 'connected' ? 'running' : one.status === 'stopped' ? 'stopped' : 'failing')}</Badge>{' '}
-              {one.status_reason && <Name text={one.status_reason} />}
+              {one.node_status
+                .filter(each => each.status_reason)
+                .map(each => (
+                  <div key={each.node}>
+                    <Name text={`${each.node}: ${each.status_reason}`} whole />
+                  </div>
+                ))}
             </>
           ),
         },

@@ -18,8 +18,8 @@ export interface Action {
   name: string
   type: string
   status: string
-  status_reason?: string
   metrics: Metrics
+  node_status: { node: string; status: string; status_reason?: string }[]
   settings?: Record<string, string>
 }
 

@@ -15,6 +15,7 @@ import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.PayloadChecks;
 import io.smqtt.spi.PeerQueries;
+import io.smqtt.spi.Rules;
 import io.smqtt.spi.Sources;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -90,14 +91,25 @@ final class ManagedBroker implements AutoCloseable {
      * @param bridges the bridges of this node, or null if it has none
      * @param payloadChecks the checks of payloads, or null if there are none
      * @param sources the sources of this node, or null if it has none
+     * @param rules the rules of this node, or null if it has none
      */
     record Cluster(
             @Nullable ClusterStatus status,
             @Nullable PeerQueries peerQueries,
             @Nullable Bridges bridges,
             @Nullable PayloadChecks payloadChecks,
-            @Nullable Sources sources)
+            @Nullable Sources sources,
+            @Nullable Rules rules)
             implements BrokerModule {
+
+        Cluster(
+                @Nullable ClusterStatus status,
+                @Nullable PeerQueries peerQueries,
+                @Nullable Bridges bridges,
+                @Nullable PayloadChecks payloadChecks,
+                @Nullable Sources sources) {
+            this(status, peerQueries, bridges, payloadChecks, sources, null);
+        }
 
         Cluster(@Nullable ClusterStatus status) {
             this(status, null);

@@ -148,6 +148,10 @@ final class CtlCommand {
                                         new BridgeCommands.Stop(program),
                                         new BridgeCommands.Restart(program))),
                         new Group(
+                                "rules",
+                                "Shows the rules, with their actions.",
+                                List.of(new RuleObjectCommands.All(program), new RuleObjectCommands.Show(program))),
+                        new Group(
                                 "sources",
                                 "Shows, changes, stops, starts and checks places from which messages come into the broker.",
                                 List.of(

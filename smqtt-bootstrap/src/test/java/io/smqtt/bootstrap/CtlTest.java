@@ -110,6 +110,8 @@ class CtlTest {
             "bridges start cloud --node n1",
             "bridges stop cloud --node n1",
             "bridges restart cloud --node n1",
+            "rules list",
+            "rules show alarms",
             "sources list",
             "sources show orders",
             "sources start orders",
@@ -170,12 +172,10 @@ class CtlTest {
             Map.entry("GET /openapi.yaml", "a file for programs; curl reads it"),
             Map.entry("GET /trace/{name}/stream", "for the dashboard; follow reads the log"),
             Map.entry("GET /trace/{name}/log_detail", "show has the sizes"),
-            Map.entry("GET /rules", "rules have calls of the API only"),
             Map.entry("POST /rules", "rules have calls of the API only"),
-            Map.entry("GET /rules/{id}", "rules have calls of the API only"),
             Map.entry("PUT /rules/{id}", "rules have calls of the API only"),
             Map.entry("DELETE /rules/{id}", "rules have calls of the API only"),
-            Map.entry("GET /rules/{id}/metrics", "rules have calls of the API only"),
+            Map.entry("GET /rules/{id}/metrics", "list and show have them"),
             Map.entry("POST /rules/{id}/start", "rules have calls of the API only"),
             Map.entry("POST /rules/{id}/stop", "rules have calls of the API only"),
             Map.entry("GET /action_types", "for forms of the dashboard"),
@@ -392,6 +392,27 @@ class CtlTest {
                         "NUMBER NAME TOPICS CHECKS STRATEGY ON FAILURE REDIRECT FILE",
                         "1 f a/# b s sql all_pass drop - f",
                         "2 g a/# b s sql all_pass drop - -");
+    }
+
+    @Test
+    void aRuleIsListedWithTheReasonOfTheNodeThatHasOne() {
+        answers.put(
+                "/rules",
+                "{\"data\":[{\"id\":\"hot\",\"name\":\"hot\",\"enable\":true,\"source\":\"api\",\"metrics\":{\"matched\":7,\"passed\":5,"
+                        + "\"failed\":2},\"actions\":[{\"name\":\"a\",\"status\":\"connected\",\"metrics\":{\"success\":3,\"queued\":1}},"
+                        + "{\"name\":\"b\",\"status\":\"inconsistent\",\"metrics\":{\"success\":4,\"dead\":1,\"waiting\":2},\"node_status\":["
+                        + "{\"node\":\"n1\",\"status\":\"connected\"},"
+                        + "{\"node\":\"n2\",\"status\":\"disconnected\",\"status_reason\":\"no jar\"}]}]},"
+                        + "{\"name\":\"off\",\"enable\":false,\"source\":\"api\",\"actions\":[]}]}");
+
+        ctl("rules list");
+
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ").strip()))
+                .containsExactly(
+                        "NAME FROM STATUS MATCHED PASSED FAILED SUCCESS DEAD QUEUED REASON",
+                        "hot api inconsistent 7 5 2 7 1 3 b on n2: no jar",
+                        "off api disabled - - - 0 0 0",
+                        "rules: 2");
     }
 
     @Test

@@ -28,7 +28,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** {@code /rules} and {@code /rule_test}: the rules of the configuration and those of operators, with the counts of all nodes. */
+/** {@code /rules} and {@code /rule_test}: the rules of the configuration and those of operators, with states and counts of all nodes. */
 @AnyThread
 public final class RuleRoutes implements RouteGroup {
 
@@ -56,7 +56,7 @@ public final class RuleRoutes implements RouteGroup {
         this.objects = objects;
         this.view = view;
         this.calls = calls;
-        calls.register(LIST, question -> Mono.fromCallable(this::countsHere));
+        calls.register(LIST, question -> Mono.fromCallable(() -> ActionStates.told(rulesHere())));
     }
 
     @Override
@@ -79,84 +79,39 @@ public final class RuleRoutes implements RouteGroup {
         return rules == null ? List.of() : rules.status();
     }
 
-    // --- counts: rule, then action, then count
-
-    private Map<String, Object> countsHere() {
-        Map<String, Object> counts = new LinkedHashMap<>();
-        for (RuleStatus rule : rulesHere()) {
-            Map<String, Object> actions = new LinkedHashMap<>();
-            rule.actions().forEach(action -> actions.put(action.name(), fields(action.counts())));
-            counts.put(rule.name(), actions);
-        }
-        return counts;
-    }
-
-    private static Map<String, Object> fields(RuleStatus.Counts counts) {
-        Map<String, Object> all = new LinkedHashMap<>();
-        all.put("received", counts.received());
-        all.put("pending", counts.pending());
-        all.put("matched", counts.matched());
-        all.put("no_result", counts.noResult());
-        all.put("exception", counts.failed());
-        all.put("loops", counts.loops());
-        all.put("success", counts.success());
-        all.put("dead", counts.dead());
-        all.put("dropped", counts.dropped());
-        all.put("queued", counts.queued());
-        all.put("retried", counts.retried());
-        all.put("waiting", counts.waiting());
-        all.put("queue_dropped", counts.queueDropped());
-        return all;
-    }
-
-    /** The sums over all nodes that answer. */
-    private static Map<String, Long> sums(NodeCalls.Answers answers, String rule, String action) {
-        Map<String, Long> sums = new LinkedHashMap<>();
-        for (Map<String, ?> node : answers.byNode().values()) {
-            if (node.get(rule) instanceof Map<?, ?> actions && actions.get(action) instanceof Map<?, ?> counts) {
-                counts.forEach((name, count) -> {
-                    if (count instanceof Number number) {
-                        sums.merge(String.valueOf(name), number.longValue(), Long::sum);
-                    }
-                });
-            }
-        }
-        return sums;
-    }
-
     // --- rules
 
     private Mono<ApiAnswer> list(ApiRequest request) {
         Map<String, RuleStatus> byName = new TreeMap<>();
         rulesHere().forEach(rule -> byName.put(rule.name(), rule));
         objects.kind().list().forEach(object -> byName.putIfAbsent(object.id(), idle(object)));
-        return counted(answers -> Map.of(
+        return counted(states -> Map.of(
                 "data",
-                byName.values().stream().map(rule -> fields(rule, answers)).toList()));
+                byName.values().stream().map(rule -> fields(rule, states)).toList()));
     }
 
     private Mono<ApiAnswer> show(ApiRequest request) {
         RuleStatus rule = find(request);
-        return counted(answers -> fields(rule, answers));
+        return counted(states -> fields(rule, states));
     }
 
     private Mono<ApiAnswer> metrics(ApiRequest request) {
         RuleStatus rule = find(request);
-        return counted(answers -> {
+        return counted(states -> {
             Map<String, Object> all = new LinkedHashMap<>();
             all.put(ID, rule.name());
-            all.put(METRICS, ruleMetrics(rule, answers));
+            all.put(METRICS, ruleMetrics(rule, states));
             return all;
         });
     }
 
     private interface Body {
-        Map<String, Object> of(NodeCalls.Answers answers);
+        Map<String, Object> of(ActionStates states);
     }
 
     private Mono<ApiAnswer> counted(Body body) {
         return calls.askAll(LIST, Map.of()).map(answers -> {
-            Map<String, Object> fields = new LinkedHashMap<>(body.of(answers));
+            Map<String, Object> fields = new LinkedHashMap<>(body.of(new ActionStates(answers)));
             if (!answers.incomplete().isEmpty()) {
                 fields.put("incomplete", answers.incomplete());
             }
@@ -185,41 +140,31 @@ public final class RuleRoutes implements RouteGroup {
                 List.of());
     }
 
-    private static Map<String, Object> idle(LiveRule rule, String action, ActionMask mask) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", action);
-        fields.put("type", rule.type(action));
-        fields.put("status", "stopped");
-        fields.put(METRICS, Map.of());
-        fields.put(SETTINGS, rule.shown(action, mask));
-        return fields;
-    }
-
     private static Problem missing() {
         return new Problem(404, MISSING, "Rule not found");
     }
 
-    private Map<String, Object> fields(RuleStatus rule, NodeCalls.Answers answers) {
+    private Map<String, Object> fields(RuleStatus rule, ActionStates states) {
         LiveObject<LiveRule> object = objects.kind().get(rule.name());
         ActionMask mask = object == null ? ActionMask.BY_NAME : mask();
+        Map<String, String> types = new LinkedHashMap<>(); // of actions by their names
+        rule.actions().forEach(action -> types.put(action.name(), action.type()));
+        if (object != null && types.isEmpty()) {
+            object.value()
+                    .actions()
+                    .forEach(action -> types.put(action, object.value().type(action)));
+        }
         List<Map<String, Object>> actions = new ArrayList<>();
-        for (RuleStatus.Action action : rule.actions()) {
+        types.forEach((name, type) -> {
             Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("name", action.name());
-            fields.put("type", action.type());
-            fields.put("status", action.lastError() == null ? "connected" : "disconnected");
-            if (action.lastError() != null) {
-                fields.put("status_reason", action.lastError());
-            }
-            fields.put(METRICS, sums(answers, rule.name(), action.name()));
+            fields.put("name", name);
+            fields.put("type", type);
+            fields.putAll(states.of(rule.name(), name));
             if (object != null) {
-                fields.put(SETTINGS, object.value().shown(action.name(), mask));
+                fields.put(SETTINGS, object.value().shown(name, mask));
             }
             actions.add(fields);
-        }
-        if (object != null && rule.actions().isEmpty()) {
-            object.value().actions().forEach(action -> actions.add(idle(object.value(), action, mask)));
-        }
+        });
         Map<String, Object> all = new LinkedHashMap<>();
         all.put(ID, rule.name());
         all.put("name", rule.name());
@@ -229,17 +174,17 @@ public final class RuleRoutes implements RouteGroup {
         all.put("enable", object == null || object.value().isEnabled());
         all.put("source", object == null ? "file" : "api");
         all.put(ACTIONS, actions);
-        all.put(METRICS, ruleMetrics(rule, answers));
+        all.put(METRICS, ruleMetrics(rule, states));
         return all;
     }
 
     /** EMQX's counts of a rule. Each action sees the same messages: the statement's counts are those of the one that has seen most. */
-    private static Map<String, Long> ruleMetrics(RuleStatus rule, NodeCalls.Answers answers) {
+    private static Map<String, Long> ruleMetrics(RuleStatus rule, ActionStates states) {
         Map<String, Long> most = Map.of();
         long success = 0;
         long failed = 0;
         for (RuleStatus.Action action : rule.actions()) {
-            Map<String, Long> counts = sums(answers, rule.name(), action.name());
+            Map<String, Long> counts = states.sums(rule.name(), action.name());
             most = value(counts, "received") >= value(most, "received") ? counts : most;
             success += value(counts, "success");
             failed += value(counts, "dead");
