@@ -28,6 +28,9 @@ final class WrittenFiles {
     /** The names that {@code name} gets, or has beside it, when it is full. */
     private static final Pattern FORMER = Pattern.compile("(?<name>.+)\\.(?:[0-9]+(?:\\.gz)?|gz\\.tmp|full(?:\\.gz)?)");
 
+    /** The symbolic links of a path that are followed, as in operating systems. */
+    private static final int MOST_LINKS = 40;
+
     private final Map<String, SinkFactory> types;
     private final Map<Path, String> writers = new HashMap<>();
     private final Map<Path, String> formerNames =
@@ -48,12 +51,22 @@ final class WrittenFiles {
         rules.forEach((name, rule) -> {
             Path letters = Rule.letterFile(name, rule, folder);
             if (letters != null) {
-                files.take(same(letters), "for dead letters of rules." + name);
+                files.addLetters(name, same(letters));
             }
         });
         rules.forEach((name, rule) -> rule.actions()
                 .forEach((action, config) -> files.add("rules." + name + ".actions." + action + ".", config)));
         return files.problems;
+    }
+
+    /** Rules may have the same file of dead letters. */
+    private void addLetters(String rule, Path file) {
+        String problem = writers.containsKey(file) ? null : numberProblem(file);
+        if (problem != null) {
+            problems.add("rules." + rule + ".dead-letter-file, which is " + file + ", " + problem);
+        } else {
+            take(file, "for dead letters of rules." + rule);
+        }
     }
 
     private void take(Path file, String writer) {
@@ -92,8 +105,13 @@ final class WrittenFiles {
             return "is a file that is also written " + writer
                     + "; a second writer would overwrite its lines, so each action needs a file of its own";
         }
+        return numberProblem(file);
+    }
+
+    /** Whether one of two files gets the name of the other when it is full. */
+    private @Nullable String numberProblem(Path file) {
         Path unnumbered = unnumbered(file);
-        writer = unnumbered == null ? null : writers.get(unnumbered);
+        String writer = unnumbered == null ? null : writers.get(unnumbered);
         if (writer != null) {
             return "is a name that the file which is written " + writer
                     + " gets when it is full; choose a name that does not end so";
@@ -113,12 +131,20 @@ final class WrittenFiles {
 
     /** The path of a file, the same for all names of it. Folders that do not exist yet are taken as they are named. */
     static Path same(Path file) {
+        return same(file, MOST_LINKS);
+    }
+
+    private static Path same(Path file, int links) {
         Path path = file.toAbsolutePath().normalize();
         Path there = path;
-        while (there != null && !Files.exists(there)) {
-            there = there.getParent();
-        }
         try {
+            while (there != null && !Files.exists(there)) {
+                if (links > 0 && Files.isSymbolicLink(there)) { // to what does not exist yet
+                    Path target = there.resolveSibling(Files.readSymbolicLink(there));
+                    return same(target.resolve(there.relativize(path)), links - 1);
+                }
+                there = there.getParent();
+            }
             return there == null
                     ? path
                     : there.toRealPath().resolve(there.relativize(path)).normalize();

@@ -80,6 +80,45 @@ class WrittenFilesTest {
                 .contains("for dead letters of rules.r0 gets when it is full");
     }
 
+    /** The problems of two rules with these files of dead letters. */
+    private List<String> problemsOfLetters(String first, String second) {
+        Map<String, RuleConfig> rules = new LinkedHashMap<>();
+        for (String name : List.of(first, second)) {
+            rules.put(
+                    "r" + rules.size(),
+                    RuleConfig.builder("SELECT * FROM \"a\"")
+                            .deadLetterFile(folder.resolve(name))
+                            .build());
+        }
+        return WrittenFiles.problems(rules, SinkTypes.find(List.of()), null);
+    }
+
+    @Test
+    void filesOfDeadLettersMayBeTheSameButNoFormerOneOfTheOther() {
+        assertThat(problemsOfLetters("x.jsonl", "x.jsonl")).isEmpty();
+        assertThat(problemsOfLetters("x.jsonl", "y.jsonl.1")).isEmpty();
+        assertThat(problemsOfLetters("x.jsonl", "x.jsonl.1"))
+                .singleElement()
+                .asString()
+                .startsWith("rules.r1.dead-letter-file, which is ")
+                .contains("is a name that the file which is written for dead letters of rules.r0 gets when it is full; ");
+        assertThat(problemsOfLetters("x.jsonl.1", "x.jsonl"))
+                .singleElement()
+                .asString()
+                .contains("gets, when it is full, the name of the file that is written for dead letters of rules.r0; ");
+    }
+
+    @Test
+    void linkToAFileThatDoesNotExistYetIsTheSameFile() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("new/real.jsonl"));
+        Path loop = folder.resolve("loop");
+        Files.createSymbolicLink(loop, loop);
+
+        assertThat(WrittenFiles.same(link)).isEqualTo(WrittenFiles.same(folder.resolve("new/real.jsonl")));
+        assertThat(problems(null, link, folder.resolve("new/real.jsonl"))).hasSize(1);
+        assertThat(WrittenFiles.same(loop)).isEqualTo(folder.toRealPath().resolve("loop"));
+    }
+
     @Test
     void linkToAFolderWhoseOwnFoldersDoNotExistYetIsTheSameFolder() throws IOException {
         Path real = Files.createDirectory(folder.resolve("real"));

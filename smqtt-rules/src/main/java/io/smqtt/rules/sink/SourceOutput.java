@@ -52,6 +52,9 @@ public interface SourceOutput {
      */
     default void lag(long messages) {}
 
+    /** Reports that the number of messages that wait in the external system is not known at present. By default it is ignored. */
+    default void lagUnknown() {}
+
     /** Tells operators that the source is reached. */
     void working();
 }

@@ -327,6 +327,15 @@ final class RunningSource {
 
         @Override
         public void lag(long messages) {
+            told(messages);
+        }
+
+        @Override
+        public void lagUnknown() {
+            told(null);
+        }
+
+        private void told(@Nullable Long messages) {
             synchronized (RunningSource.this) {
                 if (number == runs) {
                     lag = messages;

@@ -116,6 +116,29 @@ class RunningSourceTest {
     }
 
     @Test
+    void lagIsThatOfThePresentRunAsLongAsItIsKnown() {
+        Endless source = new Endless();
+        RunningSource running = of(source);
+        running.choose(true);
+        SourceOutput first = source.runs.get(0);
+
+        assertThat(running.status().lag()).isNull();
+        first.lag(3);
+        assertThat(running.status().lag()).isEqualTo(3);
+        first.lagUnknown();
+        assertThat(running.status().lag()).isNull();
+        first.lag(4);
+        running.operate(Sources.Operation.RESTART);
+        assertThat(running.status().lag()).isNull();
+        first.lag(5);
+        assertThat(running.status().lag()).isNull();
+        source.runs.get(1).lag(6);
+        first.lagUnknown();
+        assertThat(running.status().lag()).isEqualTo(6);
+        running.close();
+    }
+
+    @Test
     void aStopWhileTheOneBeforeEndsIsFollowed() {
         Endless source = new Endless();
         Sinks.Empty<Void> ended = Sinks.empty();

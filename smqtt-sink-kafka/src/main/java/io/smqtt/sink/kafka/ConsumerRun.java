@@ -2,6 +2,7 @@
 package io.smqtt.sink.kafka;
 
 import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceLag;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
@@ -14,6 +15,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.CommitFailedException;
@@ -41,7 +43,8 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final Duration CLOSE = Duration.ofSeconds(2);
-    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final Duration LAG = Duration.ofSeconds(1);
+    private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The records that a run holds, as a multiple of those in flight, before it waits for the first that has no answer. */
@@ -67,7 +70,9 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
     // on the thread
     private final PublishedOffsets offsets = new PublishedOffsets();
     private long committedNanos;
-    private long lagNanos = System.nanoTime();
+    private final SourceLag lag;
+    private final LongSupplier nanoTime;
+    private long flowingNanos;
     private boolean committing;
     private @Nullable KafkaException failure;
 
@@ -76,12 +81,16 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
             List<String> topics,
             Supplier<Consumer<byte[], byte[]>> consumers,
             SourceOutput out,
-            SourceHealth health) {
+            SourceHealth health,
+            LongSupplier nanoTime) {
         this.context = context;
         this.topics = topics;
         this.consumers = consumers;
         this.out = out;
         this.health = health;
+        this.nanoTime = nanoTime;
+        this.flowingNanos = nanoTime.getAsLong();
+        this.lag = new SourceLag(out, LAG, nanoTime);
         this.most = context.config().inflight();
         this.atOnce = KafkaSource.atOnce(context);
         this.mostBytes = context.settings().bytes(KafkaSourceFactory.MAX_MEMORY);
@@ -130,6 +139,7 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
             from.pause(from.assignment());
         } else {
             from.resume(from.paused());
+            flowingNanos = nanoTime.getAsLong();
         }
         for (ConsumerRecord<byte[], byte[]> record : from.poll(paused ? PAUSE : POLL)) {
             publish(record);
@@ -140,25 +150,26 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
             throw failure;
         }
         health.look(from);
-        tellLag(from);
+        lag.tell(() -> lag(from));
     }
 
-    /** The records behind those that were read, as far as the consumer knows from its last fetches. */
-    private void tellLag(Consumer<byte[], byte[]> of) {
-        long now = System.nanoTime();
-        if (now - lagNanos < LAG_NANOS) {
-            return;
+    /**
+     * The records behind those that were read, as the consumer knows from its last fetches. What it knows is old while it fetches nothing, because it
+     * is paused or has no connection.
+     */
+    private OptionalLong lag(Consumer<byte[], byte[]> of) {
+        if (nanoTime.getAsLong() - flowingNanos >= OLD_NANOS || !health.isWorking()) {
+            return OptionalLong.empty();
         }
-        lagNanos = now;
         long sum = 0;
         for (TopicPartition partition : of.assignment()) {
-            OptionalLong lag = of.currentLag(partition);
-            if (lag.isEmpty()) {
-                return;
+            OptionalLong known = of.currentLag(partition);
+            if (known.isEmpty()) {
+                return known;
             }
-            sum += lag.getAsLong();
+            sum += known.getAsLong();
         }
-        out.lag(sum);
+        return OptionalLong.of(sum);
     }
 
     /** A record that waits for its answer holds those behind it, which have theirs: their offsets cannot be committed. */

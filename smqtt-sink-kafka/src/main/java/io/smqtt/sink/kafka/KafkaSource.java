@@ -97,8 +97,8 @@ final class KafkaSource implements Source {
 
     @Override
     public Mono<Void> run(SourceOutput out) {
-        return runs.run(
-                () -> new ConsumerRun(context, topics, consumers, out, new SourceHealth(topics, out, nanoTime)));
+        return runs.run(() ->
+                new ConsumerRun(context, topics, consumers, out, new SourceHealth(topics, out, nanoTime), nanoTime));
     }
 
     @Override

@@ -26,6 +26,7 @@ final class SourceHealth {
     private final SourceOutput out;
     private final LongSupplier nanoTime;
     private long nextNanos;
+    private boolean isWorking = true;
     private boolean uncommitted;
     private long uncommittedNanos;
     private String commitError = "";
@@ -72,12 +73,18 @@ final class SourceHealth {
             return;
         }
         String trouble = trouble(at);
+        isWorking = trouble == null;
         if (trouble == null) {
             out.working();
         } else {
             out.failing(trouble);
         }
         nextNanos = nanoTime.getAsLong() + (trouble == null ? WORKING_NANOS : FAILING_NANOS);
+    }
+
+    /** Whether the last look found no trouble. */
+    boolean isWorking() {
+        return isWorking;
     }
 
     private @Nullable String trouble(Consumer<byte[], byte[]> of) {

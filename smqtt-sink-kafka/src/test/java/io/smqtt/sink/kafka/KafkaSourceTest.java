@@ -19,6 +19,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -67,11 +68,17 @@ class KafkaSourceTest {
         }
 
         @Override
+        public synchronized OptionalLong currentLag(TopicPartition partition) {
+            return lagKnown ? super.currentLag(partition) : OptionalLong.empty();
+        }
+
+        @Override
         public void subscribe(Collection<String> topics, ConsumerRebalanceListener follower) {
             listener = follower;
             super.subscribe(topics, follower);
         }
     };
+    private volatile boolean lagKnown = true;
     private final Output output = new Output();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final AtomicReference<RuntimeException> probe = new AtomicReference<>();
@@ -86,6 +93,7 @@ class KafkaSourceTest {
         final List<Sinks.One<Boolean>> answers = new CopyOnWriteArrayList<>();
         final List<String> told = new CopyOnWriteArrayList<>();
         volatile boolean paused;
+        volatile String lag = "";
         volatile LongPredicate answered = offset -> false;
 
         @Override
@@ -108,6 +116,16 @@ class KafkaSourceTest {
 
         @Override
         public void rejected(String reason) {}
+
+        @Override
+        public void lag(long messages) {
+            lag = Long.toString(messages);
+        }
+
+        @Override
+        public void lagUnknown() {
+            lag = "unknown";
+        }
 
         @Override
         public void failing(String reason) {
@@ -223,6 +241,32 @@ class KafkaSourceTest {
         await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
         output.paused = false;
         await().atMost(PATIENCE).until(() -> consumer.paused().isEmpty());
+    }
+
+    private void awaitLag(int seconds, String lag) {
+        now.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
+        await().atMost(PATIENCE).until(() -> output.lag.equals(lag));
+    }
+
+    @Test
+    void lagIsThatOfTheLastFetchAndAbsentWhenThatIsOld() {
+        consumer.updatePartitions("orders", List.of(new PartitionInfo("orders", 0, null, null, null)));
+        consumer.updateEndOffsets(Map.of(PARTITION, 10L));
+        begin();
+
+        awaitLag(1, "10");
+        lagKnown = false; // such as after a rebalance
+        awaitLag(1, "unknown");
+        lagKnown = true;
+        awaitLag(1, "10");
+        output.paused = true;
+        await().atMost(PATIENCE).until(() -> consumer.paused().contains(PARTITION));
+        awaitLag(6, "unknown");
+        output.paused = false;
+        await().atMost(PATIENCE).until(() -> consumer.paused().isEmpty());
+        awaitLag(1, "10");
+        consumer.updatePartitions("orders", List.of());
+        awaitLag(6, "unknown"); // the cluster does not know the topic any more
     }
 
     @Test

@@ -10,11 +10,14 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceLag;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -31,7 +34,7 @@ final class QueueRun implements SourceRuns.Run {
 
     private static final long POLL_MILLIS = 200;
     private static final long PAUSE_MILLIS = 5;
-    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final Duration LAG = Duration.ofSeconds(5);
     private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CUT_MILLIS = 2_000;
@@ -62,13 +65,13 @@ final class QueueRun implements SourceRuns.Run {
     private final SettledTags tags = new SettledTags();
     private @Nullable Throwable failure;
     private boolean works;
-    private boolean tellsLag = true;
-    private long lagNanos = System.nanoTime();
+    private final SourceLag lag;
     private @Nullable Channel counting;
 
     QueueRun(SourceContext context, RabbitmqServers servers, SourceOutput out) {
         this.link = new RabbitmqLink(servers, null);
         this.out = out;
+        this.lag = new SourceLag(out, LAG, System::nanoTime);
         this.queue = context.settings().text(RabbitmqSourceFactory.QUEUE);
         this.window = context.config().inflight();
         this.mostBytes = context.settings().bytes(RabbitmqSourceFactory.MESSAGE_BYTES);
@@ -102,7 +105,7 @@ final class QueueRun implements SourceRuns.Run {
         while (!ended && failure == null) {
             pass(channel);
             report(System.nanoTime() - began > SETTLED_NANOS);
-            tellLag();
+            lag.tell(this::waitingInQueue);
         }
         channel.basicCancel(consumer);
         finish(channel);
@@ -175,22 +178,13 @@ final class QueueRun implements SourceRuns.Run {
     }
 
     /** On a channel of its own, which the server ends if it does not say it. */
-    private void tellLag() {
-        long now = System.nanoTime();
-        if (!tellsLag || now - lagNanos < LAG_NANOS) {
-            return;
+    private OptionalLong waitingInQueue() throws IOException {
+        Channel channel = counting;
+        if (channel == null || !channel.isOpen()) {
+            channel = link.consumingChannel(1);
+            counting = channel;
         }
-        lagNanos = now;
-        try {
-            Channel channel = counting;
-            if (channel == null) {
-                channel = link.consumingChannel(1);
-                counting = channel;
-            }
-            out.lag(channel.messageCount(queue));
-        } catch (IOException | ShutdownSignalException | SinkException e) {
-            tellsLag = false; // of the connection: another thread says so
-        }
+        return OptionalLong.of(channel.messageCount(queue));
     }
 
     private void report(boolean isSettled) {

@@ -15,6 +15,7 @@ import io.lettuce.core.models.stream.ClaimedMessages;
 import io.smqtt.rules.sink.SinkException;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -91,10 +92,11 @@ final class GroupReader {
         return claimed.getMessages();
     }
 
-    /** The entries that no consumer of the group has read yet; -1 if Redis does not say it, as before version 7.0. */
-    long lag() {
+    /** The entries that no consumer of the group has read yet; empty if Redis does not know it, as for a while behind deleted entries, and before version 7.0. */
+    OptionalLong lag() {
         List<Object> groups = call(commands -> commands.xinfoGroups(stream));
-        return groups == null ? -1 : GroupLag.of(groups, group);
+        long lag = groups == null ? -1 : GroupLag.of(groups, group);
+        return lag < 0 ? OptionalLong.empty() : OptionalLong.of(lag);
     }
 
     /** Acknowledges entries. */

@@ -4,6 +4,7 @@ package io.smqtt.sink.redis;
 import io.lettuce.core.StreamMessage;
 import io.smqtt.rules.sink.SinkException;
 import io.smqtt.rules.sink.SourceContext;
+import io.smqtt.rules.sink.SourceLag;
 import io.smqtt.rules.sink.SourceOutput;
 import io.smqtt.rules.sink.SourceRuns;
 import io.smqtt.thread.AnyThread;
@@ -29,7 +30,7 @@ final class StreamRun implements SourceRuns.Run {
     private static final Logger LOG = LoggerFactory.getLogger(StreamRun.class);
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final long LAST_ANSWERS_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final Duration LAG = Duration.ofSeconds(5);
     private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The broker has an entry, or could not keep it. */
@@ -54,14 +55,14 @@ final class StreamRun implements SourceRuns.Run {
     private long beganNanos;
     private long claimedNanos;
     private boolean works;
-    private boolean tellsLag = true;
-    private long lagNanos;
+    private final SourceLag lag;
 
     StreamRun(SourceContext context, StreamPlace place, GroupReader reader, SourceOutput out) {
         this.name = context.name();
         this.place = place;
         this.reader = reader;
         this.out = out;
+        this.lag = new SourceLag(out, LAG, System::nanoTime);
         this.most = context.config().inflight();
         this.atOnce = Math.max(1, most / 2);
         this.size = new ReadSize(atOnce, context.settings().bytes(RedisSourceFactory.MAX_MEMORY));
@@ -77,7 +78,6 @@ final class StreamRun implements SourceRuns.Run {
     public void read() {
         beganNanos = System.nanoTime();
         claimedNanos = beganNanos;
-        lagNanos = beganNanos;
         reader.createGroup();
         while (!ended) {
             pass();
@@ -101,26 +101,7 @@ final class StreamRun implements SourceRuns.Run {
             throw new SinkException(String.valueOf(failure.getMessage()), true);
         }
         report();
-        tellLag();
-    }
-
-    /** A right that is missing for this ends nothing: the lag is not known then. */
-    private void tellLag() {
-        long now = System.nanoTime();
-        if (!tellsLag || now - lagNanos < LAG_NANOS) {
-            return;
-        }
-        lagNanos = now;
-        try {
-            long lag = reader.lag();
-            tellsLag = lag >= 0;
-            if (tellsLag) {
-                out.lag(lag);
-            }
-        } catch (SinkException e) {
-            tellsLag = false;
-            LOG.debug("source {}: its lag is not known", name, e);
-        }
+        lag.tell(reader::lag);
     }
 
     /** Entries that were read and not acknowledged, such as before a crash. */
