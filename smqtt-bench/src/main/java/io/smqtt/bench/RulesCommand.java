@@ -163,7 +163,7 @@ final class RulesCommand extends LoadCommand {
             long published = result.figures().published;
             boolean interrupted = result.interrupted();
             long written = count.await(before + published, run.drain, () -> interrupted) - before;
-            double seconds = (System.nanoTime() - began) / 1e9;
+            double seconds = (System.nanoTime() - began) / 1e9 - result.connectSeconds();
             if (written < published && !interrupted) {
                 throw new LoadFailure("of " + published + " messages the rule " + rule + " has written " + written
                         + " within " + run.drain.toSeconds() + " s after the last one (--drain)");

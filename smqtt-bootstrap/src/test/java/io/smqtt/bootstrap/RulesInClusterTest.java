@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,6 +65,7 @@ class RulesInClusterTest {
     private RawClient a;
     private RawClient b;
     private RawClient subscriber;
+    private int ready;
 
     @BeforeEach
     void start() throws IOException {
@@ -170,7 +172,7 @@ class RulesInClusterTest {
     void liveRuleChangesOnBothNodes() throws Exception {
         subscribe("out/#");
         assertThat(first.status("POST", "/rules", live("out/live/${node}"))).isEqualTo(201);
-        awaitTopic(second, "out/live/${node}");
+        awaitRule("out/live/${node}");
 
         publish("one");
         assertThat(received(2 * MESSAGES))
@@ -178,7 +180,7 @@ class RulesInClusterTest {
 
         assertThat(second.status("PUT", "/rules/live", live("out/changed/${node}")))
                 .isEqualTo(200);
-        awaitTopic(first, "out/changed/${node}");
+        awaitRule("out/changed/${node}");
         publish("two");
         assertThat(received(2 * MESSAGES))
                 .isEqualTo(Map.of("out/changed/a", expected("two", "a"), "out/changed/b", expected("two", "b")));
@@ -187,7 +189,7 @@ class RulesInClusterTest {
         await().atMost(PATIENCE).until(() -> second.status("GET", "/rules/live", "") == 404);
         assertThat(first.status("GET", "/rules/live", "")).isEqualTo(404);
         publish("three");
-        awaitWritten(6 * MESSAGES);
+        awaitWritten(6 * MESSAGES + ready);
         subscriber.expectNothing();
     }
 
@@ -203,13 +205,18 @@ class RulesInClusterTest {
                         == messages);
     }
 
-    /** Waits until all nodes run a rule with a topic: their counts begin anew. */
-    private static void awaitTopic(Node node, String topic) {
-        await().atMost(PATIENCE).until(() -> {
-            JsonNode action = node.rule("live").path("actions").path(0);
-            return action.path("settings").path("topic").asText().equals(topic)
-                    && action.path("status").asText().equals("connected")
-                    && action.path("metrics").path("received").asInt(-1) == 0;
-        });
+    /** Publishes to both nodes until the live rule of each has written to a topic. */
+    private void awaitRule(String topic) {
+        Map.of("a", a, "b", b)
+                .forEach((node, publisher) -> await().atMost(PATIENCE).until(() -> {
+                    publisher.publish("in/" + node, READY, 1); // before the messages of the test in the same topic
+                    ready++;
+                    AtomicBoolean written = new AtomicBoolean();
+                    subscriber.expectNothingBut(packet -> {
+                        subscriber.pubAck(packet);
+                        written.compareAndSet(false, packet.topic().equals(topic.replace("${node}", node)));
+                    });
+                    return written.get();
+                }));
     }
 }

@@ -32,12 +32,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -61,6 +64,9 @@ public final class MetricModule implements BrokerModule, MetricsSource {
     private final BrokerMeters meters;
     private final Health health;
     private final ProcessMeters process = new ProcessMeters();
+    private final List<Runnable> refreshes =
+            new CopyOnWriteArrayList<>(); // of meters that come and go with rules and sources
+    private final Disposable.Composite following = Disposables.composite();
     private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
     private volatile @Nullable AlarmWatch alarms;
@@ -116,6 +122,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         if (ofNodes != null) {
             ofNodes.refresh();
         }
+        refreshes.forEach(Runnable::run);
         return scraped.scrape();
     }
 
@@ -175,16 +182,18 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         }
         Rules rules = core.rules();
         if (rules != null) {
+            RuleMeters ofRules = new RuleMeters(registry, rules::status);
             core.config()
                     .rules()
-                    .forEach((name, rule) -> rule.actions()
-                            .keySet()
-                            .forEach(action -> RuleMeters.bindTo(registry, rules::status, name, action)));
+                    .forEach((name, rule) -> rule.actions().keySet().forEach(action -> ofRules.add(name, action)));
+            follow(ofRules::refresh);
             health.rules(rules);
         }
         Sources sources = core.sources();
         if (sources != null) {
-            core.config().sources().keySet().forEach(name -> SourceMeters.bindTo(registry, sources, name));
+            SourceMeters ofSources = new SourceMeters(registry, sources::status);
+            core.config().sources().keySet().forEach(ofSources::add);
+            follow(ofSources::refresh);
             health.sources(sources);
         }
         Replicas replicas = core.replicas();
@@ -223,6 +232,12 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         alarms = watch;
         watch.bindTo(registry);
         watch.start();
+    }
+
+    /** Refreshes meters once a second, and before each scrape. */
+    private void follow(Runnable refresh) {
+        refreshes.add(refresh);
+        following.add(Schedulers.parallel().schedulePeriodically(refresh, 1, 1, TimeUnit.SECONDS));
     }
 
     private BrokerFigures figures(Core core, SessionTotals totals) {
@@ -466,6 +481,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
                     if (watch != null) {
                         watch.stop();
                     }
+                    following.dispose();
                     probes.forEach(LoopProbe::stop);
                     if (refreshing != null) {
                         refreshing.cancel(false);

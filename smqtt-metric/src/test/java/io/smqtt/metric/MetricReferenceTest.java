@@ -267,8 +267,8 @@ class MetricReferenceTest {
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().backendWorking("people", true);
             broker.module.observer().payloadValidated("sensors", "passed");
-            RuleMeters.bindTo(broker.module.registry(), List::of, "hot", "alarm");
-            SourceMeters.bindTo(broker.module.registry(), new SampleSources(), "orders");
+            new RuleMeters(broker.module.registry(), List::of).add("hot", "alarm");
+            new SourceMeters(broker.module.registry(), new SampleSources()::status).add("orders");
             ReplicaMeters.bindTo(broker.module.registry(), new SampleReplicas());
             broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module

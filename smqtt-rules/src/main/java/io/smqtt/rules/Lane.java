@@ -98,22 +98,26 @@ final class Lane {
         this.backoff = new Backoff(config.minDelay(), config.maxDelay(), new SplittableRandom());
     }
 
-    /** Adds a row, and sends it if the lane is free. */
-    void add(Delivery.Item item) {
-        put(item);
+    /** Adds a row, and sends it if the lane is free; false if the lane has ended. */
+    boolean add(Delivery.Item item) {
+        boolean isAdded = put(List.of(item));
         advance();
+        return isAdded;
     }
 
-    /** Adds a row that waits for {@link #advance}. */
-    synchronized void put(Delivery.Item item) {
+    /** Adds rows that wait for {@link #advance}, all or none; false if the lane has ended. */
+    synchronized boolean put(List<Delivery.Item> items) {
         if (closed) {
-            return; // it stays in the queue of the consumer
+            return false;
         }
         if (waiting.isEmpty()) {
             oldestNanos = System.nanoTime();
         }
-        waiting.add(item);
-        waitingBytes += item.bytes();
+        for (Delivery.Item item : items) {
+            waiting.add(item);
+            waitingBytes += item.bytes();
+        }
+        return true;
     }
 
     /** Ends the lane. Returns the rows that were not settled. */

@@ -61,7 +61,7 @@ final class LiveRules {
     private final Map<String, Unusable> unusable = new ConcurrentSkipListMap<>(); // of those
     private final Changes changes = new Changes("smqtt-rule-changes", this::tryAgain);
     private Rule.@Nullable Surroundings surroundings; // on the thread of changes
-    private volatile boolean ended;
+    private boolean ended; // guarded by this
     private volatile Disposable former = Disposables.disposed();
 
     /** With the folder of dead letters, which is null without a store. */
@@ -123,10 +123,12 @@ final class LiveRules {
     /** A change that cannot be used: the rule as it should be, and the reason. */
     private record Unusable(RuleStatus status, String reason) {}
 
-    private static Unusable unusable(String name, Map<String, String> keys, RuntimeException problem) {
+    private static Unusable unusable(String name, Map<String, String> keys, Throwable problem) {
         String reason = problem instanceof ConfigurationException known
                 ? String.join("; ", known.problems())
-                : String.valueOf(problem.getMessage());
+                : problem instanceof LinkageError
+                        ? "an extension does not fit this broker: " + problem
+                        : String.valueOf(problem.getMessage());
         List<RuleStatus.Action> actions = new ArrayList<>();
         keys.forEach((key, type) -> {
             Matcher action = ACTION_TYPE.matcher(key);
@@ -219,7 +221,7 @@ final class LiveRules {
         Rule next;
         try {
             next = made(name, keys); // before the end of the former one
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError e) { // of an extension
             if (!configured.containsKey(name)) {
                 broken.put(name, keys);
                 unusable.put(name, unusable(name, keys, e));
@@ -234,7 +236,8 @@ final class LiveRules {
             hadQueues = true;
         }
         Rule.Surroundings of = surroundings;
-        Mono<Void> begun = next == null || of == null ? Mono.empty() : begun(next, of);
+        Map<String, RuleCounts> counts = before == null ? Map.of() : before.counts();
+        Mono<Void> begun = next == null || of == null ? Mono.empty() : begun(next, of, counts);
         if (!hadQueues) {
             return begun;
         }
@@ -245,14 +248,19 @@ final class LiveRules {
     }
 
     /** Begins a rule. Its actions take messages as soon as they are subscribed, which is not awaited for longer than the patience. */
-    private Mono<Void> begun(Rule rule, Rule.Surroundings of) {
-        rules.put(rule.name(), rule);
-        if (ended) {
-            rule.close(); // the broker has begun to stop meanwhile
+    private Mono<Void> begun(Rule rule, Rule.Surroundings of, Map<String, RuleCounts> former) {
+        Mono<Void> open = null;
+        synchronized (this) { // the broker does not begin to stop in between
+            rules.put(rule.name(), rule);
+            if (!ended) {
+                open = rule.open(of, former);
+                rule.begin();
+            }
+        }
+        if (open == null) {
+            rule.close();
             return Mono.empty();
         }
-        Mono<Void> open = rule.open(of);
-        rule.begin();
         return open.timeout(patience).onErrorResume(TimeoutException.class, late -> {
             LOG.warn(
                     "rule {}: the broker has not subscribed it within {}; it begins when that is done",
@@ -354,7 +362,9 @@ final class LiveRules {
 
     /** Ends all rules; their queues stay. Blocks. */
     void close() {
-        ended = true;
+        synchronized (this) {
+            ended = true;
+        }
         former.dispose();
         changes.close();
         rules.values().forEach(Rule::close);

@@ -22,6 +22,7 @@ final class RowMemory<T> {
     private final long mostBytes;
     private final BiConsumer<RuleThreads.Worker, T> evaluation;
     private final AtomicLong bytes = new AtomicLong();
+    private volatile boolean closed;
     private final AtomicInteger parkedCount = new AtomicInteger();
     private final Map<RuleThreads.Worker, Queue<T>> parked = new ConcurrentHashMap<>();
 
@@ -50,8 +51,14 @@ final class RowMemory<T> {
         }
     }
 
+    /** Lets all messages that wait be evaluated, whatever rows there are: the action has ended, and counts them only. */
+    void close() {
+        closed = true;
+        parked.keySet().forEach(worker -> RuleThreads.execute(worker, this::resume));
+    }
+
     private boolean isFull() {
-        return bytes.get() >= mostBytes;
+        return !closed && bytes.get() >= mostBytes;
     }
 
     /** Adds rows that were made. */

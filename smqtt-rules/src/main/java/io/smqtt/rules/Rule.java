@@ -163,8 +163,20 @@ final class Rule {
         return named == null && folder != null ? folder.resolve(name + "-dead.jsonl") : named;
     }
 
-    /** Subscribes all actions. Completes when all are subscribed; an error of one of them is logged, and it tries again. */
+    /** The accounts of the actions, by their names. */
+    Map<String, RuleCounts> counts() {
+        Map<String, RuleCounts> all = new LinkedHashMap<>();
+        actions.forEach(action -> all.put(action.name(), action.counts()));
+        return all;
+    }
+
+    /** Subscribes all actions with accounts of their own. */
     Mono<Void> open(Surroundings of) {
+        return open(of, Map.of());
+    }
+
+    /** Subscribes all actions, which continue these accounts. Completes when all are subscribed; an error of one of them is logged, and it tries again. */
+    Mono<Void> open(Surroundings of, Map<String, RuleCounts> former) {
         Path file = letterFile(name, config, of.folder());
         DeadLetters letters = new DeadLetters(name, of.publisher(), of.letterFiles(), file);
         deadLetters = letters;
@@ -183,7 +195,8 @@ final class Rule {
         config.actions().forEach((action, common) -> {
             Sink sink = sinks.get(action);
             if (sink != null) {
-                all.add(new RuleAction(shared, action, common, sink));
+                RuleCounts counts = former.get(action);
+                all.add(new RuleAction(shared, action, common, sink, counts == null ? new RuleCounts() : counts));
             }
         });
         actions = List.copyOf(all);

@@ -74,7 +74,7 @@ final class RuleAction implements Lane.Outcomes {
     private final String name;
     private final RuleActionConfig config;
     private final Sink sink;
-    private final RuleCounts counts = new RuleCounts();
+    private final RuleCounts counts;
     private final List<Lane> lanes = new ArrayList<>();
     private final RowMemory<ReceivedMessage> memory = new RowMemory<>(MOST_ROW_BYTES, this::evaluate);
     private final Outage outage;
@@ -86,11 +86,13 @@ final class RuleAction implements Lane.Outcomes {
     private volatile @Nullable Messages messages;
     private volatile @Nullable Session unnamed; // of the consumer, without a store
 
-    RuleAction(Shared shared, String name, RuleActionConfig config, Sink sink) {
+    /** With the account that it continues. */
+    RuleAction(Shared shared, String name, RuleActionConfig config, Sink sink, RuleCounts counts) {
         this.shared = shared;
         this.name = name;
         this.config = config;
         this.sink = sink;
+        this.counts = counts;
         this.outage = new Outage(
                 LOG, Level.WARN, "rule " + label() + ": the sink fails", "rule " + label() + ": the sink works again");
         for (int i = 0; i < config.lanes(); i++) {
@@ -104,6 +106,11 @@ final class RuleAction implements Lane.Outcomes {
 
     String label() {
         return shared.rule() + '/' + name;
+    }
+
+    /** Whether it takes no more messages, for good. */
+    boolean isStopped() {
+        return stopped;
     }
 
     RuleCounts counts() {
@@ -250,7 +257,8 @@ final class RuleAction implements Lane.Outcomes {
 
     private void evaluate(RuleThreads.Worker worker, ReceivedMessage received) {
         if (stopped) {
-            return; // it stays in the queue
+            counts.left(false, isLost(received));
+            return;
         }
         ApplicationMessage message = received.message();
         if (RuleTrail.ends(message, shared.rule())) {
@@ -258,11 +266,11 @@ final class RuleAction implements Lane.Outcomes {
             finish(received);
             return;
         }
-        RuleInput input = worker.inputs().get(message, () -> input(message));
         RuleOutcome outcome;
         try {
+            RuleInput input = worker.inputs().get(message, () -> input(message));
             outcome = shared.program().evaluate(input, shared.budget());
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        } catch (Throwable e) { // such as a stack or a memory that is too small: the message must have an outcome
             LOG.error("rule {}: a statement could not be evaluated", shared.rule(), e);
             outcome = new RuleOutcome.Failed("an internal error");
         }
@@ -295,17 +303,42 @@ final class RuleAction implements Lane.Outcomes {
         }
     }
 
+    /** Adds all rows of a message to its lane, or none: an error, such as of too little memory, must not leave the message without an outcome. */
     private void queue(RuleThreads.Worker worker, ReceivedMessage received, RuleOutcome.Rows outcome) {
-        ApplicationMessage message = received.message();
-        List<Map<String, @Nullable Object>> rows = outcome.rows();
-        Delivery delivery = new Delivery(received, rows.size(), bytes(outcome) + message.footprintBytes());
-        memory.add(delivery.bytes());
-        int spread = RuleThreads.spread(message.topic().value()) >>> 8;
-        Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
-        for (Map<String, @Nullable Object> row : rows) {
-            lane.put(new Delivery.Item(new SinkRecord(row, message), delivery));
+        Delivery delivery = null;
+        boolean isAdded;
+        long bytes = 0;
+        try {
+            ApplicationMessage message = received.message();
+            List<Map<String, @Nullable Object>> rows = outcome.rows();
+            delivery = new Delivery(received, rows.size(), bytes(outcome) + message.footprintBytes());
+            int spread = RuleThreads.spread(message.topic().value()) >>> 8;
+            Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
+            List<Delivery.Item> items = new ArrayList<>(rows.size());
+            for (Map<String, @Nullable Object> row : rows) {
+                items.add(new Delivery.Item(new SinkRecord(row, message), delivery));
+            }
+            worker.filled(lane);
+            bytes = delivery.bytes();
+            memory.add(bytes);
+            isAdded = lane.put(items);
+        } catch (Throwable e) {
+            LOG.error("rule {}: the rows of a message could not be queued", label(), e);
+            if (delivery == null || delivery.abandon()) { // the lane may have some of them
+                memory.free(bytes);
+                bury(received, "an internal error");
+            }
+            return;
         }
-        worker.filled(lane);
+        if (!isAdded) { // the action has ended
+            memory.free(bytes);
+            counts.left(true, isLost(received));
+        }
+    }
+
+    /** Whether the end of the action loses a message that it has, because no queue on disk has it. */
+    private boolean isLost(ReceivedMessage received) {
+        return received.qos() == QoS.AT_MOST_ONCE || !shared.stored();
     }
 
     /** The memory of rows: their values, and the objects that hold these. */
@@ -370,10 +403,16 @@ final class RuleAction implements Lane.Outcomes {
         }
         shared.deadLetters()
                 .keep(name, received.message(), reason)
-                .subscribe(kept -> {}, error -> LOG.debug("rule {}: no dead letter", label(), error), () -> {
+                .subscribe(kept -> {}, error -> notBuried(received, error), () -> {
                     counts.dead.increment();
                     finish(received);
                 });
+    }
+
+    /** The rule has ended before the letter was written. */
+    private void notBuried(ReceivedMessage received, Throwable error) {
+        LOG.debug("rule {}: no dead letter", label(), error);
+        counts.left(true, isLost(received));
     }
 
     private void finish(ReceivedMessage received) {
@@ -398,9 +437,9 @@ final class RuleAction implements Lane.Outcomes {
                     .map(Delivery.Item::delivery)
                     .distinct()
                     .filter(Delivery::abandon)
-                    .filter(delivery -> delivery.message().qos() == QoS.AT_MOST_ONCE || !shared.stored())
-                    .forEach(delivery -> counts.dropped.increment());
+                    .forEach(delivery -> counts.left(true, isLost(delivery.message())));
         }
+        memory.close();
         sink.close();
     }
 }

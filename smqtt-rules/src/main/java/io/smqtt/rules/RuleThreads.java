@@ -3,6 +3,7 @@ package io.smqtt.rules;
 
 import io.smqtt.config.RuleEngineConfig;
 import io.smqtt.thread.AnyThread;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class RuleThreads {
 
     private static final int CORES_PER_THREAD = 4;
-    private static final int IDLE_SECONDS = 30;
+    private static final Duration IDLE = Duration.ofSeconds(30);
 
     /** The most messages that are evaluated before the lanes send their rows. */
     private static final int AT_ONCE = 64;
@@ -37,11 +38,16 @@ final class RuleThreads {
     private final List<Worker> workers = new ArrayList<>();
 
     RuleThreads(RuleEngineConfig config) {
+        this(config, IDLE);
+    }
+
+    /** With the time after which a thread without work ends. */
+    RuleThreads(RuleEngineConfig config, Duration idle) {
         int threads = config.threads() > 0
                 ? config.threads()
                 : Math.max(1, Runtime.getRuntime().availableProcessors() / CORES_PER_THREAD);
         for (int i = 0; i < threads; i++) {
-            workers.add(new Worker(i));
+            workers.add(new Worker(i, idle));
         }
     }
 
@@ -49,21 +55,37 @@ final class RuleThreads {
     static final class Worker {
 
         private final ThreadPoolExecutor executor;
-        private final RecentInputs inputs = new RecentInputs(); // on the thread
+        private RecentInputs inputs = new RecentInputs(); // those of the present thread, and on it
         private final Queue<Consumer<Worker>> tasks = new ConcurrentLinkedQueue<>();
         private final AtomicInteger waiting = new AtomicInteger();
         private final Set<Lane> filled = new LinkedHashSet<>(); // on the thread
 
-        private Worker(int number) {
+        private Worker(int number, Duration idle) {
             executor = new ThreadPoolExecutor(
-                    1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> thread(task, number));
+                    1,
+                    1,
+                    idle.toNanos(),
+                    TimeUnit.NANOSECONDS,
+                    new LinkedBlockingQueue<>(),
+                    task -> thread(task, number));
             executor.allowCoreThreadTimeOut(true);
         }
 
-        private static Thread thread(Runnable task, int number) {
-            Thread thread = new Thread(task, "smqtt-rule-" + number);
+        private Thread thread(Runnable task, int number) {
+            Thread thread = new Thread(() -> run(task), "smqtt-rule-" + number);
             thread.setDaemon(true);
             return thread;
+        }
+
+        /** Runs a thread, which forgets what it has read when it ends. The next one may have begun by then. */
+        private void run(Runnable thread) {
+            RecentInputs own = new RecentInputs();
+            inputs = own;
+            try {
+                thread.run();
+            } finally {
+                own.clear();
+            }
         }
 
         private void add(Consumer<Worker> task) {
@@ -85,6 +107,7 @@ final class RuleThreads {
                 filled.clear();
                 left = waiting.addAndGet(-done);
             } while (left > 0);
+            inputs.forgetLarge();
         }
 
         /** An error of one message, such as of too little memory, must not end the messages behind it. */

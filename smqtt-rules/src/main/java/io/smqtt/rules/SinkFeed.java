@@ -190,9 +190,11 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
             return;
         }
         int spread = RuleThreads.spread(message.topic().value()) >>> 8;
-        lanes.get(Math.floorMod(spread, lanes.size()))
-                .add(new Delivery.Item(
-                        new SinkRecord(row, message), new Delivery(received, 1, message.footprintBytes())));
+        Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
+        if (!lane.add(
+                new Delivery.Item(new SinkRecord(row, message), new Delivery(received, 1, message.footprintBytes())))) {
+            counts.dropped.increment(); // the feed has ended
+        }
     }
 
     @Override

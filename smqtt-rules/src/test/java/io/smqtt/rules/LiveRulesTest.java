@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.BrokerModule;
 import io.smqtt.ConsumerOptions;
 import io.smqtt.MessageFlux;
 import io.smqtt.ReceivedMessage;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.rules.sink.BatchResult;
+import io.smqtt.rules.sink.Sink;
+import io.smqtt.rules.sink.SinkContext;
+import io.smqtt.rules.sink.SinkFactory;
+import io.smqtt.rules.sink.SinkRecord;
+import io.smqtt.rules.sink.SinkSetting;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.spi.RuleStatus;
@@ -29,6 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** Rules of operators, with a store. */
 class LiveRulesTest {
@@ -54,7 +62,7 @@ class LiveRulesTest {
     private LiveRules patientFor(Duration patience) {
         return new LiveRules(
                 Map.of(),
-                SinkTypes.find(List.of()),
+                SinkTypes.find(List.of(held)),
                 message -> broker.broker().publish(message).then(),
                 null,
                 patience);
@@ -153,6 +161,164 @@ class LiveRulesTest {
                 .flatExtracting(RuleStatus::actions)
                 .singleElement()
                 .satisfies(action -> assertThat(action.lastError()).isNull());
+    }
+
+    /** A sink that answers when a test says so. */
+    private final class Held implements SinkFactory {
+
+        volatile boolean held = true;
+        volatile Runnable opening = () -> {};
+        volatile @Nullable LinkageError misfit;
+
+        @Override
+        public String type() {
+            return "held";
+        }
+
+        @Override
+        public List<SinkSetting> settings() {
+            LinkageError error = misfit;
+            if (error != null) {
+                throw error;
+            }
+            return List.of();
+        }
+
+        @Override
+        public Sink open(SinkContext context) {
+            return new Sink() {
+                @Override
+                public Mono<BatchResult> send(List<SinkRecord> batch) {
+                    return held ? Mono.never() : Mono.just(BatchResult.DONE);
+                }
+
+                @Override
+                public Mono<Void> check() {
+                    return Mono.empty();
+                }
+
+                @Override
+                public int
+                        maxBatch() { // called when the action is made, so between the decision to begin a rule and its
+                    // subscription
+                    opening.run();
+                    return 100;
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+
+    private final Held held = new Held();
+
+    private RuleStatus.Counts counts() {
+        return rules.status().get(0).actions().get(0).counts();
+    }
+
+    @Test
+    void changeContinuesTheAccountAndShowsWhatItHasLost() {
+        rules.begin(stored());
+        rules.put("rule", live("type", "held")).block();
+        try (RawClient publisher = broker.client(ProtocolVersion.MQTT_5, "publisher")) {
+            for (int i = 0; i < 5; i++) {
+                publisher.publish("live/" + i, "", i % 2);
+            }
+            await().until(() -> counts().queued() == 5);
+
+            Map<String, String> changed = live("type", "held");
+            changed.put("sql", "SELECT topic, qos FROM \"live/#\"");
+            rules.put("rule", changed).block();
+
+            await().untilAsserted(() -> assertThat(counts().queued()).isEqualTo(2)); // those of QoS 1, from the queue
+            assertThat(counts().received()).isEqualTo(5);
+            assertThat(counts().matched()).isEqualTo(5);
+            assertThat(counts().dropped()).isEqualTo(3);
+            held.held = false;
+            rules.put("rule", live("type", "held")).block();
+            await().untilAsserted(() -> assertThat(counts().success()).isEqualTo(2));
+            assertThat(counts().received()).isEqualTo(5);
+            assertThat(counts().dropped()).isEqualTo(3);
+            assertThat(counts().queued() + counts().pending()).isZero();
+        }
+    }
+
+    /** The broker begins to stop while a rule is being made: no consumer stays open. */
+    @Test
+    void ruleThatBeginsWhileTheBrokerStopsIsClosed() throws InterruptedException {
+        rules.begin(stored());
+        Thread stop = new Thread(rules::close);
+        held.opening = () -> {
+            if (stop.getState() == Thread.State.NEW) {
+                stop.start();
+                await().until(() ->
+                        stop.getState() == Thread.State.BLOCKED || stop.getState() == Thread.State.TERMINATED);
+            }
+        };
+
+        rules.put("rule", live("type", "held")).subscribe(done -> {}, error -> {});
+
+        await().until(() -> stop.getState() == Thread.State.TERMINATED);
+        assertThat(rules.all().get(0).actions()).singleElement().matches(RuleAction::isStopped);
+    }
+
+    @Test
+    void ruleWhoseExtensionDoesNotFitIsShownWithTheReason() {
+        rules.begin(stored());
+        held.misfit = new NoClassDefFoundError("a/b/C");
+
+        assertThatThrownBy(() -> rules.put("rule", live("type", "held")).block())
+                .isInstanceOf(ConfigurationException.class);
+
+        assertThat(rules.status())
+                .flatExtracting(RuleStatus::actions)
+                .singleElement()
+                .satisfies(action -> assertThat(action.lastError()).contains("does not fit", "a/b/C"));
+        held.misfit = null;
+        rules.put("other", republish("other")).block(); // and is tried again after it
+        await().until(() -> rules.all().size() == 2);
+    }
+
+    /** An error that is no exception, in the midst of a statement. */
+    @Test
+    void messageWhoseEvaluationEndsWithAnErrorIsADeadLetter() {
+        Rule.Surroundings of = stored();
+        BrokerModule.Core core = of.core();
+        BrokerModule.Core failing = new BrokerModule.Core(
+                core.broker(),
+                core.config(),
+                core.router(),
+                core.sessions(),
+                () -> {
+                    throw new AssertionError("as the test wants it");
+                },
+                core.observer(),
+                core.budget(),
+                core.payloads(),
+                core.traffic(),
+                core.topicRules(),
+                core.listeners(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
+        rules.begin(new Rule.Surroundings(
+                failing, of.threads(), of.budget(), of.publisher(), of.node(), true, null, of.letterFiles(), true));
+        Map<String, String> timed = republish("copy");
+        timed.put("sql", "SELECT publish_received_at AS at FROM \"live/#\"");
+        rules.put("rule", timed).block();
+        try (RawClient publisher = broker.client(ProtocolVersion.MQTT_5, "publisher")) {
+            publisher.publish("live/1", "", 1);
+
+            await().until(() -> counts().dead() == 1);
+        }
+        assertThat(counts().pending()).isZero();
     }
 
     /** A change is asked for without waiting for it, as the live objects do. */

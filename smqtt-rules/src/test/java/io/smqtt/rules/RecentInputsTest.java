@@ -56,18 +56,42 @@ class RecentInputsTest {
 
     @Test
     void inputsOfLargeMessagesAreBounded() {
-        RecentInputs inputs = new RecentInputs(100_000);
+        RecentInputs inputs = new RecentInputs(100_000L * RecentInputs.BYTES_OF_A_BYTE);
         List<ApplicationMessage> burst = messages(20, 10_000);
         burst.forEach(message -> get(inputs, message));
         made = 0;
 
         burst.forEach(message -> get(inputs, message));
         assertThat(made).isBetween(10, 20);
+    }
 
-        ApplicationMessage large = messages(1, 100_001).get(0);
+    @Test
+    void oneMessageBeyondTheLimitIsKeptWhileTheThreadIsBusy() {
+        RecentInputs inputs = new RecentInputs(100_000L * RecentInputs.BYTES_OF_A_BYTE);
+        List<ApplicationMessage> large = messages(2, 100_001);
+        get(inputs, large.get(0));
+        get(inputs, large.get(0));
+        assertThat(made).isEqualTo(1);
+
+        get(inputs, large.get(1));
+        get(inputs, large.get(0));
+        assertThat(made).isEqualTo(3);
+
+        inputs.forgetLarge();
+        get(inputs, large.get(0));
+        assertThat(made).isEqualTo(4);
+    }
+
+    /** The most that is made of a payload: its tree, and the bytes and the text of it. */
+    @Test
+    void theTreeOfAPayloadCountsWithIt() {
+        RecentInputs inputs = new RecentInputs(1 << 20);
+        List<ApplicationMessage> burst = messages(64, 10_000);
+        burst.forEach(message -> get(inputs, message));
         made = 0;
-        get(inputs, large);
-        get(inputs, large);
-        assertThat(made).isEqualTo(2);
+
+        burst.forEach(message -> get(inputs, message));
+
+        assertThat(made).as("64 trees of up to 240 kB do not fit into 1 MiB").isGreaterThan(60);
     }
 }

@@ -54,6 +54,26 @@ class RuleCountsTest {
     }
 
     @Test
+    void whatAnActionLeavesAtItsEndStaysInTheQueueOrIsDropped() {
+        counts.received.add(7);
+        counts.matched.add(4);
+        counts.success.increment();
+
+        counts.left(true, false);
+        counts.left(true, true);
+        counts.left(false, false);
+        counts.left(false, true);
+
+        RuleStatus.Counts all = counts.snapshot(0, 0);
+        assertThat(all.received()).isEqualTo(5);
+        assertThat(all.matched()).isEqualTo(4);
+        assertThat(all.dropped()).isEqualTo(2);
+        assertThat(all.queued()).isEqualTo(1);
+        assertThat(all.pending()).isEqualTo(1);
+        assertThat(all.received()).isEqualTo(all.pending() + all.matched());
+    }
+
+    @Test
     void whatIsNotYetEvaluatedIsPending() {
         counts.received.add(3);
         counts.noResult.increment();

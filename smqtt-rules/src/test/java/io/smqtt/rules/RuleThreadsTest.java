@@ -16,15 +16,21 @@ import io.smqtt.rules.sink.SinkContext;
 import io.smqtt.rules.sink.SinkFactory;
 import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.rules.sink.SinkSetting;
+import io.smqtt.rules.sql.RuleInput;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +68,31 @@ class RuleThreadsTest {
                 List.of(new Recorder()));
         return parts.module(module);
     });
+
+    /** The first message is parsed again: the thread that has read it has ended, and has forgotten it. */
+    @Test
+    void aThreadForgetsWhatItHasReadWhenItEnds() throws Exception {
+        RuleThreads brief = new RuleThreads(engine, Duration.ofMillis(1));
+        ApplicationMessage message = ApplicationMessage.builder("t").build().accepted(1L << 40, 0, null);
+        AtomicInteger made = new AtomicInteger();
+        Supplier<RuleInput> input = () -> {
+            made.incrementAndGet();
+            return RuleInput.of(Map.of());
+        };
+        AtomicReference<RecentInputs> inputs = new AtomicReference<>();
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        brief.execute("t", worker -> {
+            inputs.set(worker.inputs());
+            worker.inputs().get(message, input);
+            thread.complete(Thread.currentThread());
+        });
+        thread.get().join();
+
+        inputs.get().get(message, input);
+
+        assertThat(made).hasValue(2);
+        brief.close();
+    }
 
     @AfterEach
     void end() {
@@ -164,7 +195,7 @@ class RuleThreadsTest {
         });
         for (int i = 0; i < 12; i++) {
             workers.execute("t", worker -> {
-                lane.put(new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1, 1)));
+                lane.put(List.of(new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1, 1))));
                 worker.filled(lane);
                 done.countDown();
             });

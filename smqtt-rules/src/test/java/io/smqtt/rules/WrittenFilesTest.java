@@ -101,7 +101,8 @@ class WrittenFilesTest {
                 .singleElement()
                 .asString()
                 .startsWith("rules.r1.dead-letter-file, which is ")
-                .contains("is a name that the file which is written for dead letters of rules.r0 gets when it is full; ");
+                .contains(
+                        "is a name that the file which is written for dead letters of rules.r0 gets when it is full; ");
         assertThat(problemsOfLetters("x.jsonl.1", "x.jsonl"))
                 .singleElement()
                 .asString()

@@ -17,7 +17,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /** The sources of one broker: those of the configuration, and those that operators have made. */
 @AnyThread
@@ -163,9 +162,7 @@ final class SourcesModule implements BrokerModule, Sources {
             elections.end();
             live.close();
             return Flux.fromIterable(all())
-                    .flatMap(
-                            source -> Mono.<Void>fromRunnable(source::close).subscribeOn(Schedulers.boundedElastic()),
-                            AT_ONCE)
+                    .flatMap(RunningSource::finish, AT_ONCE)
                     .then();
         });
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message or event, as the rules that apply to it see it.
  *
- * <p>All rules of a message are evaluated with the same instance, one after the other on one thread: the payload is read as JSON at most once
+ * <p>Rules of a message that are evaluated with the same instance, one after the other on one thread, read the payload as JSON at most once
  * for one rule and once for all others. Fields are asked for when a rule needs them, and only then.
  */
 public abstract class RuleInput {

@@ -69,38 +69,86 @@ final class CommandTemplate {
             "XREAD",
             "XREADGROUP");
 
-    /** Commands whose keys are not their first argument alone. */
-    private static final Set<String> SEVERAL_KEYS = Set.of(
-            "BITOP",
-            "COPY",
-            "DEL",
-            "EXISTS",
-            "GEORADIUS",
-            "GEORADIUSBYMEMBER",
-            "GEOSEARCHSTORE",
-            "LMOVE",
-            "LMPOP",
-            "MSET",
-            "MSETNX",
-            "PFCOUNT",
-            "PFMERGE",
-            "RENAME",
-            "RENAMENX",
-            "RPOPLPUSH",
-            "SDIFFSTORE",
-            "SINTERSTORE",
-            "SMOVE",
-            "SORT",
-            "SUNIONSTORE",
-            "TOUCH",
-            "UNLINK",
-            "ZDIFFSTORE",
-            "ZINTERSTORE",
-            "ZMPOP",
-            "ZRANGESTORE",
-            "ZUNIONSTORE");
+    /** Commands whose only key, or channel, is their first argument. Any argument of another one may be a key. */
+    private static final Set<String> ONE_KEY = Set.of(
+            "APPEND",
+            "BF.ADD",
+            "BF.INSERT",
+            "BF.MADD",
+            "BITFIELD",
+            "CF.ADD",
+            "CF.ADDNX",
+            "CF.DEL",
+            "CF.INSERT",
+            "CMS.INCRBY",
+            "DECR",
+            "DECRBY",
+            "EXPIRE",
+            "EXPIREAT",
+            "GEOADD",
+            "GETDEL",
+            "GETEX",
+            "GETSET",
+            "HDEL",
+            "HEXPIRE",
+            "HEXPIREAT",
+            "HINCRBY",
+            "HINCRBYFLOAT",
+            "HMSET",
+            "HPEXPIRE",
+            "HPEXPIREAT",
+            "HSET",
+            "HSETEX",
+            "HSETNX",
+            "INCR",
+            "INCRBY",
+            "INCRBYFLOAT",
+            "JSON.ARRAPPEND",
+            "JSON.ARRINSERT",
+            "JSON.DEL",
+            "JSON.MERGE",
+            "JSON.NUMINCRBY",
+            "JSON.SET",
+            "JSON.STRAPPEND",
+            "LINSERT",
+            "LPUSH",
+            "LPUSHX",
+            "LREM",
+            "LSET",
+            "LTRIM",
+            "PERSIST",
+            "PEXPIRE",
+            "PEXPIREAT",
+            "PFADD",
+            "PSETEX",
+            "PUBLISH",
+            "RPUSH",
+            "RPUSHX",
+            "SADD",
+            "SET",
+            "SETBIT",
+            "SETEX",
+            "SETNX",
+            "SETRANGE",
+            "SPUBLISH",
+            "SREM",
+            "TDIGEST.ADD",
+            "TOPK.ADD",
+            "TS.ADD",
+            "TS.DECRBY",
+            "TS.INCRBY",
+            "XADD",
+            "XDEL",
+            "XTRIM",
+            "ZADD",
+            "ZINCRBY",
+            "ZREM",
+            "ZREMRANGEBYLEX",
+            "ZREMRANGEBYRANK",
+            "ZREMRANGEBYSCORE");
 
-    private static final Set<String> SCRIPTS = Set.of("EVAL", "EVALSHA", "FCALL");
+    /** Commands whose keys follow their number, which is the second argument. */
+    private static final Set<String> SCRIPTS = Set.of("EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO");
 
     private final Name name;
     private final List<RowTemplate> arguments;
@@ -168,7 +216,7 @@ final class CommandTemplate {
             int keys = fixedNumber(1);
             return areFixed(keys < 0 ? arguments.size() : 2 + keys);
         }
-        return areFixed(SEVERAL_KEYS.contains(name.text()) ? arguments.size() : 1);
+        return areFixed(ONE_KEY.contains(name.text()) ? 1 : arguments.size());
     }
 
     private boolean areFixed(int end) {

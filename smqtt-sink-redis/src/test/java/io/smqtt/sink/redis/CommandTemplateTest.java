@@ -41,6 +41,7 @@ class CommandTemplateTest {
     void theKeyOfAScriptIsBehindTheNumberOfKeys() {
         assertThat(firstKey("EVAL \"return 1\" 1 ${id} x")).isEqualTo("device");
         assertThat(firstKey("SET ${id} x")).isEqualTo("device");
+        assertThat(firstKey("FCALL_RO f 1 ${id} x")).isEqualTo("device");
     }
 
     @ParameterizedTest
@@ -54,7 +55,16 @@ class CommandTemplateTest {
         "EVAL script 1 fixed ${t}, true",
         "EVAL script 2 fixed dev:${id} 1, false",
         "EVAL script ${t} fixed fixed, false",
-        "FCALL f 0 ${t}, true"
+        "FCALL f 0 ${t}, true",
+        "EVAL_RO script 1 fixed ${t}, true",
+        "EVAL_RO script 1 dev:${id}, false",
+        "FCALL_RO f 1 dev:${id}, false",
+        "JSON.MSET fixed $ 1 dev:${id} $ 1, false",
+        "TS.MADD fixed * 1 dev:${id} * 1, false",
+        "MSETEX 2 fixed 1 dev:${id} 1, false",
+        "SOME.COMMAND fixed ${t}, false",
+        "XADD fixed * t ${t}, true",
+        "PUBLISH fixed ${t}, true"
     })
     void keysAreFixedIfNoneHasAPlaceholder(String text, boolean fixed) {
         assertThat(parse(text).hasFixedKeys()).isEqualTo(fixed);

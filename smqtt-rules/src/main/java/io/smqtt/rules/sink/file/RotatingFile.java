@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class RotatingFile implements AutoCloseable {
 
     private static final int CHUNK = 65_536;
+    private static final String GZ = ".gz";
 
     private final Path file;
     private final Path full; // while it is compressed
@@ -116,9 +117,7 @@ public final class RotatingFile implements AutoCloseable {
         if (folder != null) {
             Files.createDirectories(folder);
         }
-        if (gzip) {
-            continueRotation(); // of a former process
-        }
+        continueRotation(); // of a former process
         FileChannel opened =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
@@ -163,31 +162,41 @@ public final class RotatingFile implements AutoCloseable {
             Files.move(file, full);
             continueRotation();
         } else {
-            shift(file);
+            shift(file, "");
         }
     }
 
-    /** Compresses a full file, and gives it its place. It has another name at each step, so that none is done twice. */
+    /**
+     * Compresses a full file, and gives it its place. It has another name at each step, so that none is done twice. What a process has left that compressed
+     * gets its place also when files are no longer compressed.
+     */
     private void continueRotation() throws IOException {
+        if (former == 0) {
+            return;
+        }
         if (!Files.exists(compressed)) {
             if (!Files.exists(full)) {
+                return;
+            }
+            if (!gzip) {
+                shift(full, "");
                 return;
             }
             compress();
         }
         Files.deleteIfExists(full);
-        shift(compressed);
+        shift(compressed, GZ);
     }
 
-    private void shift(Path next) throws IOException {
+    private void shift(Path next, String end) throws IOException {
         int free = 1;
-        while (free < former && Files.exists(numbered(free))) {
+        while (free < former && Files.exists(numbered(free, end))) {
             free++;
         }
         for (int i = free - 1; i >= 1; i--) { // the last place is free, or has the oldest file
-            Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
+            Files.move(numbered(i, end), numbered(i + 1, end), StandardCopyOption.REPLACE_EXISTING);
         }
-        Files.move(next, numbered(1), StandardCopyOption.REPLACE_EXISTING);
+        Files.move(next, numbered(1, end), StandardCopyOption.REPLACE_EXISTING);
     }
 
     private void compress() throws IOException {
@@ -219,8 +228,8 @@ public final class RotatingFile implements AutoCloseable {
         return file.resolveSibling(file.getFileName() + end);
     }
 
-    private Path numbered(int number) {
-        return beside("." + number + (gzip ? ".gz" : ""));
+    private Path numbered(int number, String end) {
+        return beside("." + number + end);
     }
 
     /** Closes the file. A later write opens it again. */

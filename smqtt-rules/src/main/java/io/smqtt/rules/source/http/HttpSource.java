@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
@@ -29,8 +31,8 @@ import reactor.netty.resources.LoopResources;
 @AnyThread
 final class HttpSource implements Source {
 
+    private static final Logger LOG = LoggerFactory.getLogger(HttpSource.class);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
-    private static final Duration CLOSE = Duration.ofSeconds(4); // more than what it waits for
     private static final Duration LAST_ANSWERS = Duration.ofMillis(500);
 
     /** Names that begin with 127 can be any host. */
@@ -214,6 +216,7 @@ final class HttpSource implements Source {
                 .doFinally(signal -> over.tryEmitEmpty());
     }
 
+    /** Does not wait: the thread ends when the last run has. */
     @Override
     public void close() {
         LoopResources present;
@@ -225,7 +228,9 @@ final class HttpSource implements Source {
         if (present != null) {
             ended().timeout(LAST_ANSWERS.multipliedBy(2), Mono.empty())
                     .then(present.disposeLater(Duration.ZERO, DISPOSE))
-                    .block(CLOSE);
+                    .subscribe(
+                            done -> {},
+                            error -> LOG.warn("source {}: its thread could not be ended", context.name(), error));
         }
     }
 }

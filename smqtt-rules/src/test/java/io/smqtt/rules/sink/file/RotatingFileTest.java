@@ -128,6 +128,23 @@ class RotatingFileTest {
         }
     }
 
+    /** As after such a crash, when files are no longer compressed. */
+    @ParameterizedTest
+    @CsvSource({"a.full, a.1", "a.full.gz, a.1.gz", "a.full a.full.gz, a.1.gz"})
+    void whatAnInterruptedCompressionHasLeftGetsItsPlaceWithoutCompressionToo(String left, String place)
+            throws IOException {
+        for (String name : left.split(" ")) {
+            write(folder.resolve(name), "full\n");
+        }
+        try (RotatingFile file = new RotatingFile(folder.resolve("a"), 1 << 20, 3, false, true)) {
+            file.append("next\n".getBytes(UTF_8));
+        }
+
+        try (Stream<Path> names = Files.list(folder)) {
+            assertThat(names).extracting(name -> name.getFileName().toString()).containsExactlyInAnyOrder("a", place);
+        }
+    }
+
     private static void write(Path path, String text) throws IOException {
         OutputStream file = Files.newOutputStream(path);
         try (OutputStream out = path.toString().endsWith(".gz") ? new GZIPOutputStream(file) : file) {

@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 class HttpSourceTest {
 
@@ -522,6 +523,21 @@ class HttpSourceTest {
         run.dispose();
         source.ended().block(PATIENCE);
         assertThatThrownBy(() -> new Socket("127.0.0.1", before).close()).isInstanceOf(java.net.ConnectException.class);
+    }
+
+    /** The caller may be an event loop. */
+    @Test
+    void closingWaitsForNothing() {
+        String thread = "smqtt-source-s-";
+        assertThat(Thread.getAllStackTraces().keySet())
+                .anyMatch(each -> each.getName().startsWith(thread));
+        run.dispose();
+
+        Mono.fromRunnable(source::close).subscribeOn(Schedulers.parallel()).block(PATIENCE);
+
+        await().atMost(PATIENCE)
+                .until(() -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(each -> each.getName().startsWith(thread)));
     }
 
     @Test
