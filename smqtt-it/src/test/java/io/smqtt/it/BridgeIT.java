@@ -9,6 +9,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PublishBytes;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,6 +121,68 @@ class BridgeIT {
         }
     }
 
+    /** Ten messages in flight, no QoS 2, no large packets, nothing retained: what fits comes once and in order, what does not is counted. */
+    @Test
+    void aNarrowBrokerGetsWhatFits() throws Exception {
+        int port = LoopbackPorts.one();
+        String limits = "max_qos 1\nmax_inflight_messages 10\nmax_packet_size 131072\nretain_available false\n";
+        try (CapturedProcess mosquitto = mosquitto(port, limits);
+                BrokerProcess broker = broker(port, "5");
+                RawClient here = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient there = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
+            here.connect("here");
+            there.connect("there");
+            there.subscribe("plant/#", 1);
+            broker.awaitLine("bridge cloud connected");
+            List<String> expected = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                int qos = i % 3;
+                String text = qos + "h" + i + (i % 30 < 3 ? "x".repeat(120_000) : "");
+                PublishBytes message =
+                        PublishBytes.to("out/" + qos).payload(text).qos(qos);
+                here.publish(i % 50 == 7 ? message.retained() : message);
+                expected.add(text);
+                if (i % 100 < 3) {
+                    here.publish("out/large", qos + "x".repeat(140_000), qos);
+                }
+            }
+            List<String> received = new ArrayList<>();
+            while (received.size() < expected.size()) {
+                ReceivedPacket message = there.expect(MqttMessageType.PUBLISH);
+                received.add(message.text());
+                if (message.qos() == 1) {
+                    there.pubAck(message);
+                }
+            }
+            there.expectNothing();
+            for (String qos : List.of("0", "1", "2")) {
+                assertThat(received.stream().filter(text -> text.startsWith(qos)))
+                        .containsExactlyElementsOf(expected.stream()
+                                .filter(text -> text.startsWith(qos))
+                                .toList());
+            }
+            broker.awaitLine("topic out/large: it is larger than the Maximum Packet Size of the other broker");
+            RestApi api = RestApi.of(broker)
+                    .token(Files.readString(directory.resolve("data/management.token"))
+                            .strip());
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(
+                                    api.get("/bridges/mqtt:cloud/metrics").text())
+                            .contains(
+                                    "\"sent\":300,",
+                                    "\"resent\":0,",
+                                    "\"queuing\":0,",
+                                    "\"dropped\":9,",
+                                    "\"refused\":0"));
+            try (RawClient later = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
+                later.connect("later");
+                later.subscribe("plant/#", 1);
+                later.expectNothing(); // none was retained
+            }
+            assertThat(mosquitto.output()).noneMatch(line -> line.contains("protocol error"));
+        }
+    }
+
     private BrokerProcess broker(int port, String version) throws Exception {
         return broker(port, version, "\"out/# out 2 \\\"\\\" plant/\", \"in/# in 2\", \"both/# both 2\"");
     }
@@ -127,7 +190,7 @@ class BridgeIT {
     private BrokerProcess broker(int port, String version, String topics) throws Exception {
         Path file = Files.writeString(directory.resolve("test.yaml"), """
                 management:
-                  enabled: false
+                  port: 0
                 access:
                   allow-anonymous: loopback
                 listeners:
@@ -149,12 +212,16 @@ class BridgeIT {
     }
 
     private CapturedProcess mosquitto(int port) throws Exception {
+        return mosquitto(port, "");
+    }
+
+    private CapturedProcess mosquitto(int port, String limits) throws Exception {
         Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
                 listener %d 127.0.0.1
                 allow_anonymous true
                 max_queued_messages 0
                 log_type all
-                """.formatted(port));
+                %s""".formatted(port, limits));
         CapturedProcess mosquitto = CapturedProcess.start(
                 "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()));
         InstalledMosquitto.awaitListening(port, mosquitto);
