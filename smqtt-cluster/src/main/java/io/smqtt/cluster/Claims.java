@@ -50,11 +50,12 @@ final class Claims {
         private final ClientIdentity client;
         private final Frame.Purpose purpose;
         private final Consumer<@Nullable ReasonCode> outcome;
-        private final long number;
+        private long number;
         private final long sinceNanos;
         private long askedAtNanos;
         private String asked = "";
         private boolean granted;
+        private boolean outdated;
         private long clock;
 
         Open(
@@ -104,6 +105,33 @@ final class Claims {
     boolean isResuming(long number) {
         Open claim = byNumber.get(number);
         return claim != null && !claim.granted && claim.purpose == Frame.Purpose.RESUME;
+    }
+
+    /** The decision about a claim counts no longer: a node that had no session is about to serve those of a failed one. */
+    void outdated(long number) {
+        Open claim = byNumber.get(number);
+        if (claim != null) {
+            claim.outdated = true;
+        }
+    }
+
+    /**
+     * Asks again if the decision about a claim does not count.
+     *
+     * @return whether it has asked
+     */
+    boolean isAskedAgain(long number) {
+        Open claim = byNumber.get(number);
+        if (claim == null || !claim.outdated) {
+            return false;
+        }
+        claim.outdated = false;
+        byNumber.remove(number);
+        wire.send(claim.asked, new Frame.Settled(number, claim.client.clientId()));
+        claim.number = ++numbers;
+        byNumber.put(claim.number, claim);
+        ask(claim);
+        return true;
     }
 
     /** Whether any claim of a client is in progress. */

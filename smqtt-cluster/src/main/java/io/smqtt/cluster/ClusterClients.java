@@ -372,7 +372,9 @@ final class ClusterClients {
             lose(receiver, () -> granted(from, decision));
             return;
         }
-        if (!claims.isResuming(decision.number()) || !isAwaited()) { // otherwise it is said again
+        if (claims.isResuming(decision.number()) && isAwaited()) {
+            claims.outdated(decision.number()); // it is said again
+        } else if (!claims.isAskedAgain(decision.number())) {
             claims.granted(from.nodeId(), decision);
         }
     }
@@ -535,7 +537,7 @@ final class ClusterClients {
         sync.tick(nowNanos);
         servers.tick(nowNanos);
         wills.tick(nowNanos);
-        List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
+        List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos, this::isHeldUp));
         forget(nowNanos);
         bequeath();
         if (!newIds.isEmpty()) {
@@ -549,6 +551,11 @@ final class ClusterClients {
             announcedAtNanos = nowNanos;
             tellSlice();
         }
+    }
+
+    /** Whether a session cannot be installed here, because messages from other nodes are not accepted. */
+    private boolean isHeldUp() {
+        return receivingByClient.values().stream().anyMatch(SessionReceiver::isHeldUp);
     }
 
     /** Removes records of sessions that arrived long ago, and abandons those whose sender has done so. */

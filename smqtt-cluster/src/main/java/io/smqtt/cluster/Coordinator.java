@@ -108,15 +108,20 @@ final class Coordinator {
             turn.begun = true;
             wire.heardClock(turn.claim.clock());
             turn.clock = wire.nextClock();
-            turn.asked.addAll(wire.others());
-            turn.asked.add(wire.self().nodeId());
-            turn.asked.remove(turn.key.claimant());
+            askAll(turn);
             if (turn.asked.isEmpty()) {
                 decide(turn, true);
             } else {
                 say(turn);
             }
         }
+    }
+
+    /** All nodes but the claimant have to answer. */
+    private void askAll(Turn turn) {
+        turn.asked.addAll(wire.others());
+        turn.asked.add(wire.self().nodeId());
+        turn.asked.remove(turn.key.claimant());
     }
 
     private void say(Turn turn) {
@@ -197,9 +202,14 @@ final class Coordinator {
                 }));
         orphans.forEach(this::end);
         for (Turn turn : waiting) {
+            if (turn.claim.purpose() == Frame.Purpose.RESUME) {
+                askAll(turn); // one that had no session may serve those of the failed node from now on
+            }
             turn.asked.remove(nodeId);
-            if (turn.asked.isEmpty() && !turn.decided) {
+            if (turn.asked.isEmpty()) {
                 decide(turn, true);
+            } else {
+                say(turn);
             }
         }
     }

@@ -150,6 +150,11 @@ final class SessionReceiver {
         }
     }
 
+    /** Whether it is to install the session, and waits for messages that were sent to this node before. */
+    boolean isHeldUp() {
+        return afterFence != null;
+    }
+
     private void fenced() {
         fenced = true;
         Runnable next = afterFence;

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class SessionSender implements SessionDeparture.Reply {
     private static final long PAUSE_MILLIS = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
+    private static final Duration CROSSED = Duration.ofSeconds(1);
 
     private final ClaimKey claim;
     private final long attempt;
@@ -188,16 +190,33 @@ final class SessionSender implements SessionDeparture.Reply {
         }));
     }
 
-    void tick(long nowNanos) {
-        if (nowNanos - progressNanos >= PATIENCE.toNanos()) {
+    /**
+     * Repeats the last part, or gives up after a time without progress.
+     *
+     * @param heldUp whether a session that comes to this node waits for messages to be accepted here
+     */
+    void tick(long nowNanos, BooleanSupplier heldUp) {
+        Frame.SessionPart last = part;
+        long waitsNanos = nowNanos - progressNanos;
+        if (waitsNanos >= PATIENCE.toNanos()
+                || (waitsNanos >= CROSSED.toNanos() && yields(last) && heldUp.getAsBoolean())) {
             giveUp();
             return;
         }
-        Frame.SessionPart last = part;
         if (last != null && saidAtNanos != Long.MIN_VALUE && !leaving && nowNanos - saidAtNanos >= retryNanos) {
             saidAtNanos = nowNanos;
             wire.send(claim.claimant(), last);
         }
+    }
+
+    /**
+     * Whether the session stays if sessions cross. Messages that it holds back are not accepted, and an arriving session waits for these; at the other
+     * node it is the same. In each ring of nodes that wait like this one has a name before that of its claimant, and another one has not.
+     */
+    private boolean yields(Frame.@Nullable SessionPart last) {
+        return last != null
+                && last.kind() == Frame.PartKind.INSTALL
+                && wire.self().nodeId().compareTo(claim.claimant()) < 0;
     }
 
     /** The claimant is unreachable or refuses it: the session stays. */

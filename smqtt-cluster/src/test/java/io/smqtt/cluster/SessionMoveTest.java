@@ -92,6 +92,78 @@ class SessionMoveTest {
     }
 
     @Test
+    void oneOfTwoSessionsThatCrossStaysForTheOther() {
+        String toB = decidedBy("b");
+        String toA = decidedBy("a");
+        a.clients().open(toB);
+        b.clients().open(toA);
+        network.cut("c", "a"); // messages for both nodes are not known to be accepted
+        network.cut("c", "b");
+
+        b.claim(identity(toB), answers::add);
+        a.claim(identity(toA), answers::add);
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(a.clients().stayed()).isPositive();
+        assertThat(b.clients().stayed()).isZero();
+        assertThat(b.clients().isLeaving(toA)).isTrue();
+
+        network.healAll();
+        simulation.run(Duration.ofSeconds(5));
+        assertThat(answers).containsExactly(null, null);
+    }
+
+    @Test
+    void aSessionThatDoesNotCrossAnotherOneWaits() {
+        String clientId = decidedBy("b");
+        a.clients().open(clientId);
+        network.cut("c", "b");
+
+        b.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofSeconds(15));
+
+        assertThat(a.clients().stayed()).isZero();
+        assertThat(a.clients().isLeaving(clientId)).isTrue();
+    }
+
+    @Test
+    void aNodeThatHadNoSessionIsAskedAgainWhenAnotherOneFails() {
+        network.faults(Faults.NONE);
+        String clientId = decidedBy("a");
+        c.clients().open(clientId);
+        c.crash();
+        a.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofMillis(2)); // b has said that it has none
+        b.clients().open(clientId); // it serves the sessions of c
+
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(answers).containsOnlyNulls().hasSize(1);
+        assertThat(a.clients().sessions()).containsKey(clientId);
+        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
+    }
+
+    @Test
+    void aDecisionOfTheTimeBeforeTheSessionsOfANodeAreServedDoesNotCount() {
+        network.faults(Faults.NONE);
+        String clientId = decidedBy("a");
+        c.crash();
+        simulation.run(Duration.ofSeconds(1));
+        a.clients().awaited(true);
+        a.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofSeconds(1));
+        assertThat(answers).isEmpty();
+
+        b.clients().open(clientId);
+        a.clients().awaited(false);
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(answers).containsOnlyNulls().hasSize(1);
+        assertThat(a.clients().sessions()).containsKey(clientId);
+        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
+    }
+
+    @Test
     void aSessionThatWasOpenedMeanwhileIsNotReplacedByOneThatHadNotComeToItsEnd() {
         String clientId = decidedBy("c");
         a.clients().open(clientId).messages().addAll(messages("one"));

@@ -15,6 +15,7 @@ import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ final class SimulatedClients implements LocalClients {
     private int stayed;
     private boolean nodeAway;
     private boolean mayMove = true;
+    private boolean awaited;
 
     /** A session. */
     static final class Held {
@@ -109,6 +111,16 @@ final class SimulatedClients implements LocalClients {
     /** What came when the new place of its session was known everywhere: it has come there, too. */
     List<StoredMessage> alsoElsewhere() {
         return alsoElsewhere;
+    }
+
+    /** Whether sessions of a failed node are about to be served, by this node or another one. */
+    void awaited(boolean value) {
+        awaited = value;
+    }
+
+    @Override
+    public boolean isAwaited(Collection<String> nodes) {
+        return awaited;
     }
 
     /** How often a session that was to leave stayed. */
