@@ -127,6 +127,8 @@ final class ClientCodec {
             target.text(inherited.clientId()).u8(inherited.taken() ? 1 : 0);
         } else if (frame instanceof Frame.Serves serves) {
             target.text(serves.home()).number(serves.reign()).u8(serves.step().ordinal());
+            target.number(serves.leftOut().size());
+            serves.leftOut().forEach(target::text);
         } else if (frame instanceof Frame.Served served) {
             target.text(served.home()).number(served.reign()).u8(served.step().ordinal());
         }
@@ -162,7 +164,8 @@ final class ClientCodec {
             case WILL_ACK -> new Frame.WillAck(number(source), source.text(), source.i64(), source.u8() == 1);
             case WILL_DONE -> new Frame.WillDone(number(source), source.text(), source.i64());
             case INHERIT -> new Frame.Inherit(source.text(), optional(source), heldWill(source, nowNanos, names));
-            case SERVES -> new Frame.Serves(source.text(), number(source), one(Frame.ServeStep.values(), source));
+            case SERVES ->
+                new Frame.Serves(source.text(), number(source), one(Frame.ServeStep.values(), source), texts(source));
             case SERVED -> new Frame.Served(source.text(), number(source), one(Frame.ServeStep.values(), source));
             case INHERITED -> new Frame.Inherited(source.text(), source.u8() == 1);
             default -> null;
@@ -175,6 +178,15 @@ final class ClientCodec {
 
     private static @Nullable String optional(ByteReader source) {
         return source.u8() == 0 ? null : source.text();
+    }
+
+    private static List<String> texts(ByteReader source) {
+        int count = source.count(1);
+        List<String> texts = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            texts.add(source.text());
+        }
+        return texts;
     }
 
     private static ByteWriter key(ByteWriter target, ClaimKey key) {

@@ -24,6 +24,11 @@ interface ClientWire {
         return true;
     }
 
+    /** Whether a node runs a version that does not know that others serve its sessions: it answers nothing about that. */
+    default boolean ignoresServers(String nodeId) {
+        return false;
+    }
+
     /** Whether a run of a node is reachable; also for this node. */
     boolean reaches(String nodeId, long epoch);
 

@@ -206,8 +206,10 @@ public final class ClusterModule implements BrokerModule {
             sessions = clients;
             created.carry(questions);
             node = created;
-            AdoptedRoutes adopted = new AdoptedRoutes(created::localChange);
-            created.clients().servers().serve(adopted::announce, core.sessions().adoptions()::settled);
+            AdoptedRoutes adopted = new AdoptedRoutes(created::localChange, created::execute);
+            created.clients()
+                    .servers()
+                    .serve(adopted::announce, adopted::end, core.sessions().adoptions()::settled);
             created.clients()
                     .servers()
                     .observe(

@@ -530,7 +530,6 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     /** Passes the changes of the membership to the parts. */
     private final class MemberEvents implements Membership.Listener {
-
         private final Consumer<String> superseded;
 
         private MemberEvents(Consumer<String> superseded) {
@@ -554,7 +553,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                     local::deliver,
                     ack -> frames.send(late.member(), ack),
                     ClusterNode.this::soon,
-                    pauses::isRecent);
+                    pauses::isRecent,
+                    home -> clients.servers().serves(home));
             LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
             Member member =
                     new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());

@@ -22,6 +22,9 @@ sealed interface Frame {
     /** The bit of the features of a front node, which keeps no sessions of others. */
     long FRONT = 4;
 
+    /** A feature bit: the node knows {@link Serves} and {@link Served}. */
+    long SERVERS = 8;
+
     /** No sequence is known: everything is requested. */
     long NOTHING = -1;
 
@@ -30,7 +33,7 @@ sealed interface Frame {
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
-     * @param features {@link #JOINED}, {@link #ANSWERS} and {@link #FRONT}; the other bits are reserved
+     * @param features {@link #JOINED}, {@link #ANSWERS}, {@link #FRONT} and {@link #SERVERS}; the other bits are reserved
      * @param software the program's version, for display
      * @param reply whether an answer is requested
      * @param weight share of clients for the node, in proportion to others
@@ -119,7 +122,8 @@ sealed interface Frame {
      * @param firstSequence the number of the first message; the others follow
      * @param messages the messages, at least one
      * @param parked whether they have waited for the receiver, which takes them at the pace of its clients
-     * @param homes the nodes whose sessions are to get them, because they were parked for these; {@link Homes#ALL} for all sessions
+     * @param homes the nodes whose sessions alone are to get them, because they were parked for these; if they were not parked, the nodes whose
+     *     sessions the receiver serves, as the sender knows; {@link Homes#ALL} for all sessions, and if it serves none
      */
     record PublishBatch(
             long toEpoch,
@@ -469,8 +473,9 @@ sealed interface Frame {
      * @param home the other node
      * @param reign the number of the reign of the sender over the store of that node; a lower one is out of date
      * @param step the treatment of messages for that node
+     * @param leftOut the filters of sessions that the sender does not serve, see {@link LeftOut}; usually empty
      */
-    record Serves(String home, long reign, ServeStep step) implements Client {}
+    record Serves(String home, long reign, ServeStep step, List<String> leftOut) implements Client {}
 
     /** The treatment of messages for a node whose sessions another one serves. */
     enum ServeStep {
@@ -495,7 +500,8 @@ sealed interface Frame {
      * A refused message.
      *
      * @param sequence its sequence number
-     * @param group the shared filter without a member; empty if the whole message could not be stored
+     * @param group the shared filter without a member; empty if the whole message could not be stored; {@link Homes#refusal} for a node whose
+     *     sessions the receiver does not serve
      */
     record Refusal(long sequence, String group) {}
 }

@@ -316,12 +316,12 @@ final class FrameCodec {
         return new Frame.RetainedPull(topics);
     }
 
-    /** Nothing for messages that have not waited. */
+    /** Nothing for messages that have not waited, and go to no adopted sessions. */
     private static void parked(ByteWriter target, boolean parked, String homes) {
-        if (parked) {
-            target.u8(1);
+        if (parked || !homes.equals(Homes.ALL)) {
+            target.u8(parked ? 1 : 0);
         }
-        if (parked && !homes.equals(Homes.ALL)) {
+        if (!homes.equals(Homes.ALL)) {
             target.text(homes);
         }
     }

@@ -13,10 +13,7 @@ interface Heir {
      *
      * @param message the message
      * @param homes the nodes whose sessions are to get it, see {@link Homes}
-     * @param taken receives on the cluster's loop, once, whether it is safe there, so that it need not be kept for the failed node any more
+     * @param taken receives on the cluster's loop, once, maybe at once, whether the node has accepted it, so that it need not be kept for the failed node any more
      */
     void take(ApplicationMessage message, String homes, Consumer<Boolean> taken);
-
-    /** Runs a task on the cluster's loop when the node has accepted what it was given, or is unreachable. */
-    void afterDrained(Runnable task);
 }

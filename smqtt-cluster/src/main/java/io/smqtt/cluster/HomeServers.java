@@ -8,7 +8,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -31,29 +30,34 @@ final class HomeServers {
     private final Consumer<Runnable> fence;
     private final Wills wills;
     private final long retryNanos;
-    private Consumer<String> announce = home -> {};
+    private BiConsumer<String, Runnable> announce = (home, done) -> done.run();
+    private Consumer<String> ended = home -> {};
     private Consumer<String> settled = home -> {};
     private Consumer<String> sentOn = home -> {};
     private BiConsumer<String, Long> servedElsewhere = (server, reign) -> {};
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
 
-    /** The nodes whose sessions a node that is away had served: what is parked for it may be for them, too. */
-    private final Map<String, Set<String>> servedBefore = new HashMap<>();
-
     /** Sessions that this node serves. */
     private static final class Own {
 
         private final String home;
         private final long reign;
+        private final List<String> leftOut;
         private final Set<String> missing = new HashSet<>();
+
+        /** Nodes that came after the step before the last one: they do both, one after the other. */
+        private final Set<String> late = new HashSet<>();
+
+        private boolean homeWasUp;
         private Frame.ServeStep step = Frame.ServeStep.SEND_ON;
         private Runnable then = () -> {};
         private long saidAtNanos;
 
-        Own(String home, long reign) {
+        Own(String home, long reign, List<String> leftOut) {
             this.home = home;
             this.reign = reign;
+            this.leftOut = leftOut;
         }
     }
 
@@ -63,12 +67,16 @@ final class HomeServers {
         private final NodeIdentity server;
         private final long reign;
         private final Frame.ServeStep step;
+        private final PeerOutbox messages;
+        private ServedHomes.@Nullable Served served;
         private boolean done;
+        private boolean homeWasUp;
 
-        Heard(NodeIdentity server, long reign, Frame.ServeStep step) {
+        Heard(NodeIdentity server, Frame.Serves serves, PeerOutbox messages) {
             this.server = server;
-            this.reign = reign;
-            this.step = step;
+            this.reign = serves.reign();
+            this.step = serves.step();
+            this.messages = messages;
         }
     }
 
@@ -103,11 +111,13 @@ final class HomeServers {
     /**
      * Connects it with the sessions of this node. Before the start.
      *
-     * @param announces announces the filters of the sessions of a node
+     * @param announces announces the filters of the sessions of a node, and runs a task then
+     * @param ends called when no more filters of these sessions come
      * @param settles called when these sessions may move
      */
-    void serve(Consumer<String> announces, Consumer<String> settles) {
+    void serve(BiConsumer<String, Runnable> announces, Consumer<String> ends, Consumer<String> settles) {
         announce = announces;
+        ended = ends;
         settled = settles;
     }
 
@@ -124,19 +134,19 @@ final class HomeServers {
 
     // --- this node serves
 
-    /** This node has adopted the sessions of another one. */
-    void adopted(String home, long reign) {
-        Own serving = new Own(home, reign);
+    /** This node has adopted the sessions of another one; see {@link io.smqtt.session.AdoptionWatch#adopted}. */
+    void adopted(String home, long reign, List<String> leftOut) {
+        Own serving = new Own(home, reign, leftOut);
         own.put(home, serving);
-        heard.remove(home);
+        forget(home);
         wills.servedBy(home, wire.self().nodeId());
-        begin(serving, Frame.ServeStep.SEND_ON, () -> {
-            announce.accept(home);
-            announced(serving);
-        });
+        begin(serving, Frame.ServeStep.SEND_ON, () -> announce.accept(home, () -> announced(serving)));
     }
 
     private void announced(Own serving) {
+        if (!isCurrent(serving, Frame.ServeStep.SEND_ON)) {
+            return;
+        }
         whenKnown.accept(all -> {
             if (!isCurrent(serving, Frame.ServeStep.SEND_ON)) {
                 return;
@@ -153,6 +163,11 @@ final class HomeServers {
         return own.get(serving.home) == serving && serving.step == step;
     }
 
+    /** Whether this node serves the sessions of a node: messages for these come to it. */
+    boolean serves(String home) {
+        return own.containsKey(home);
+    }
+
     /** This node is about to forget the sessions of another one; the task runs when nothing comes for them any more. */
     void ending(String home, Runnable done) {
         Own serving = own.get(home);
@@ -160,6 +175,7 @@ final class HomeServers {
             done.run();
             return;
         }
+        ended.accept(home);
         begin(
                 serving,
                 Frame.ServeStep.PARK_AGAIN,
@@ -173,35 +189,56 @@ final class HomeServers {
         serving.step = step;
         serving.then = then;
         serving.missing.clear();
+        serving.late.clear();
         serving.missing.addAll(wire.others());
         String self = wire.self().nodeId();
         serving.missing.add(self);
         say(serving);
-        if (step == Frame.ServeStep.SEND_ON) {
+        if (isOver(serving)) {
+            answered(serving, self, step);
+        } else if (step == Frame.ServeStep.SEND_ON) {
             local.afterRouted(
                     () -> wire.execute(() -> sendOn(serving))); // all that is not held back by the sessions is parked
         } else {
-            take(serving.home, step, new Itself(), true, () -> answered(serving, self, step));
+            take(serving, true, () -> answered(serving, self, step));
         }
     }
 
+    /** Whether another node serves the sessions by a later reign: messages go to that one. */
+    private boolean isOver(Own serving) {
+        Heard known = heard.get(serving.home);
+        return known != null && known.reign > serving.reign;
+    }
+
     private void sendOn(Own serving) {
-        if (!isCurrent(serving, Frame.ServeStep.SEND_ON)) {
+        if (!isCurrent(serving, Frame.ServeStep.SEND_ON) || isOver(serving)) {
             return;
         }
-        take(serving.home, serving.step, new Itself(), false, () -> {
+        take(serving, false, () -> {
             sentOn.accept(serving.home);
             answered(serving, wire.self().nodeId(), Frame.ServeStep.SEND_ON);
         });
     }
 
+    private void take(Own serving, boolean begun, Runnable done) {
+        take(serving.home, serving.step, new Itself(), new LeftOut(serving.leftOut), begun, done);
+    }
+
     private void say(Own serving) {
         serving.saidAtNanos = wire.nanoTime();
-        for (String node : serving.missing) {
-            if (!node.equals(wire.self().nodeId())) {
-                wire.send(node, new Frame.Serves(serving.home, serving.reign, serving.step));
+        for (String node : List.copyOf(serving.missing)) {
+            if (wire.ignoresServers(node)) { // it parks, and sends to the routes of this node, too
+                answered(serving, node, serving.step);
+            } else if (!node.equals(wire.self().nodeId())) {
+                say(serving, node, serving.step);
             }
         }
+        serving.late.removeIf(wire::ignoresServers);
+        serving.late.forEach(node -> say(serving, node, Frame.ServeStep.SEND_ON));
+    }
+
+    private void say(Own serving, String node, Frame.ServeStep step) {
+        wire.send(node, new Frame.Serves(serving.home, serving.reign, step, serving.leftOut));
     }
 
     private void answered(Own serving, String node, Frame.ServeStep step) {
@@ -218,6 +255,17 @@ final class HomeServers {
         Own serving = own.get(answer.home());
         if (serving != null && serving.reign == answer.reign()) {
             answered(serving, from.nodeId(), answer.step());
+            if (answer.step() == Frame.ServeStep.SEND_ON && serving.late.contains(from.nodeId())) {
+                whenKnown.accept(all -> nextOfLate(serving, from.nodeId(), all));
+            }
+        }
+    }
+
+    /** A node that came late does the first step, and all nodes know the routes of this one, or not yet. */
+    private void nextOfLate(Own serving, String node, boolean known) {
+        if (known && isCurrent(serving, Frame.ServeStep.PARK_NOTHING) && serving.late.remove(node)) {
+            serving.missing.add(node);
+            say(serving, node, Frame.ServeStep.PARK_NOTHING);
         }
     }
 
@@ -226,7 +274,11 @@ final class HomeServers {
             servedElsewhere.accept(from.nodeId(), serves.reign());
         }
         Heard known = heard.get(serves.home());
-        if (known != null && known.reign > serves.reign()) {
+        Own mine = own.get(serves.home());
+        if ((known != null && known.reign > serves.reign()) || (mine != null && mine.reign > serves.reign())) {
+            if (serves.step() == Frame.ServeStep.PARK_AGAIN) {
+                answer(from, serves); // nothing goes to that node any more
+            }
             return; // of a node that does not know yet that another one serves
         }
         boolean isSame = known != null && known.reign == serves.reign() && known.server.equals(from);
@@ -240,15 +292,43 @@ final class HomeServers {
         if (server == null) {
             return; // it is said again
         }
-        Heard next = new Heard(from, serves.reign(), serves.step());
-        heard.put(serves.home(), next);
+        Heard next = new Heard(from, serves, server);
         if (serves.step() != Frame.ServeStep.PARK_AGAIN) {
             wills.servedBy(serves.home(), from.nodeId());
+            next.served = served(next, serves.home());
         }
-        take(serves.home(), serves.step(), server, isSame, () -> {
+        forget(serves.home()); // after that: there is always one
+        heard.put(serves.home(), next);
+        take(serves.home(), serves.step(), server, new LeftOut(serves.leftOut()), isSame, () -> {
             next.done = true;
             answer(from, serves);
         });
+    }
+
+    /** From now on what goes to a server goes there for the sessions of a node, too. */
+    private ServedHomes.@Nullable Served served(Heard by, String home) {
+        PeerOutbox messages = outboxes.apply(home);
+        if (messages == null) {
+            return null;
+        }
+        ServedHomes.Served served = new ServedHomes.Served(home, messages, () -> {
+            if (heard.get(home) == by) { // it has given the sessions back, and this node has not heard of it
+                forget(home);
+                messages.passOnNothing();
+            }
+        });
+        by.messages.served().add(served);
+        return served;
+    }
+
+    /** A server does not serve the sessions of a node any more, as far as new messages are concerned. */
+    private void forget(String home) {
+        Heard known = heard.remove(home);
+        ServedHomes.Served served = known == null ? null : known.served;
+        if (known != null && served != null) { // what was routed before is in the queue of the server then
+            local.afterRouted(() -> wire.execute(() ->
+                    known.messages.afterDrained(() -> known.messages.served().remove(served))));
+        }
     }
 
     private void answer(NodeIdentity to, Frame.Serves serves) {
@@ -260,20 +340,16 @@ final class HomeServers {
      *
      * @param begun whether the step before it was done: only then nothing has to be parked any more
      */
-    private void take(String home, Frame.ServeStep step, Heir heir, boolean begun, Runnable done) {
+    private void take(String home, Frame.ServeStep step, Heir heir, LeftOut without, boolean begun, Runnable done) {
         PeerOutbox messages = outboxes.apply(home);
         if (messages == null) {
             done.run();
             return;
         }
-        Set<String> nodes = new TreeSet<>(servedBefore.getOrDefault(home, Set.of()));
-        nodes.add(home);
-        String homes = Homes.of(nodes);
         switch (step) {
-            case SEND_ON -> messages.passOnTo(heir, homes, true, () -> heir.afterDrained(done));
+            case SEND_ON -> messages.passOnTo(heir, home, without, true, done);
             case PARK_NOTHING ->
-                local.afterRouted(() ->
-                        wire.execute(() -> messages.passOnTo(heir, homes, !begun, () -> heir.afterDrained(done))));
+                local.afterRouted(() -> wire.execute(() -> messages.passOnTo(heir, home, without, !begun, done)));
             case PARK_AGAIN -> {
                 messages.passOnNothing();
                 done.run();
@@ -288,30 +364,44 @@ final class HomeServers {
         public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
             local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
         }
-
-        @Override
-        public void afterDrained(Runnable task) {
-            task.run(); // each message that was given to it was accepted
-        }
     }
 
     // --- the view
 
     /** A node is reachable: it gets the step that is under way, or was the last one. */
     void up(String nodeId) {
-        servedBefore.remove(nodeId);
-        for (Own serving : own.values()) {
-            serving.missing.add(nodeId); // until it has answered
-            wire.send(nodeId, new Frame.Serves(serving.home, serving.reign, serving.step));
+        Own ofHome = own.get(nodeId);
+        if (ofHome != null) {
+            ofHome.homeWasUp = true;
         }
+        Heard ofServer = heard.get(nodeId);
+        if (ofServer != null) {
+            ofServer.homeWasUp = true;
+        }
+        for (Own serving : own.values()) {
+            if (serving.step == Frame.ServeStep.PARK_NOTHING) {
+                isLate(serving, nodeId);
+            } else {
+                serving.missing.add(nodeId); // until it has answered
+                say(serving, nodeId, serving.step);
+            }
+        }
+    }
+
+    /** A node parks messages until it knows the routes of this one. */
+    private void isLate(Own serving, String node) {
+        serving.late.add(node);
+        say(serving, node, Frame.ServeStep.SEND_ON);
     }
 
     /** A node has failed: messages for the sessions that it has served are parked again for their node. */
     void down(String nodeId) {
         for (Map.Entry<String, Heard> next : List.copyOf(heard.entrySet())) {
-            if (next.getValue().server.nodeId().equals(nodeId) && !own.containsKey(next.getKey())) {
-                heard.remove(next.getKey());
-                servedBefore.computeIfAbsent(nodeId, node -> new TreeSet<>()).add(next.getKey());
+            boolean isServer = next.getValue().server.nodeId().equals(nodeId);
+            boolean isHome =
+                    next.getKey().equals(nodeId) && next.getValue().homeWasUp; // its server may have given it back
+            if (isServer || isHome) {
+                forget(next.getKey());
                 PeerOutbox messages = outboxes.apply(next.getKey());
                 if (messages != null) {
                     messages.passOnNothing();
@@ -319,13 +409,20 @@ final class HomeServers {
             }
         }
         for (Own serving : List.copyOf(own.values())) {
+            serving.late.remove(nodeId);
             answered(serving, nodeId, serving.step);
+        }
+        Own ofHome = own.get(nodeId);
+        if (ofHome != null && ofHome.homeWasUp && ofHome.step == Frame.ServeStep.PARK_NOTHING) { // others park again
+            ofHome.homeWasUp = false;
+            wire.others().forEach(node -> isLate(ofHome, node));
         }
     }
 
     void tick(long nowNanos) {
         for (Own serving : own.values()) {
-            if (!serving.missing.isEmpty() && nowNanos - serving.saidAtNanos >= retryNanos) {
+            boolean isDue = !serving.missing.isEmpty() || !serving.late.isEmpty();
+            if (isDue && nowNanos - serving.saidAtNanos >= retryNanos) {
                 say(serving);
             }
         }

@@ -8,8 +8,8 @@ import java.util.Collection;
 import java.util.Set;
 
 /**
- * The nodes whose sessions are to get a message: it was parked for these, another node has adopted their sessions, and that one has sessions of its own with
- * the same filters. Names of nodes, one a line; as text also in stores.
+ * Nodes whose sessions another one has adopted, as a text: their names, one a line. A message that was parked for such nodes is sent to the other one for
+ * their sessions only. With a message that was not parked, they are those whose sessions are to get it by the routes of the other one.
  */
 @AnyThread
 final class Homes {
@@ -29,6 +29,21 @@ final class Homes {
     /** The nodes; empty for {@link #ALL}. */
     static Set<String> nodes(String homes) {
         return homes.equals(ALL) ? Set.of() : Set.of(homes.split(SEPARATOR));
+    }
+
+    /** The group of a {@link Frame.Refusal} of a message for the sessions of one node only: its receiver does not serve these. */
+    static String refusal(String node) {
+        return SEPARATOR + node;
+    }
+
+    /** Whether a group of a {@link Frame.Refusal} is a {@link #refusal}. */
+    static boolean isRefusal(String group) {
+        return group.startsWith(SEPARATOR);
+    }
+
+    /** The node of a {@link #refusal}. */
+    static String refused(String group) {
+        return group.substring(SEPARATOR.length());
     }
 
     /** Whether a subscriber is an adopted session of one of these nodes, or they are all. */

@@ -107,6 +107,13 @@ final class InboundMessage implements RouteTicket, RouteScope {
         batch.refuse(sequence, group.toString());
     }
 
+    /** Reports to the other node that this one does not serve the sessions of a node. Before the first {@link #release}. */
+    void notServed(String home) {
+        if (isAwaited(forwarded)) {
+            batch.refuse(sequence, Homes.refusal(home));
+        }
+    }
+
     /** Records that the message could not be routed. Call before its release. */
     void fail() {
         if (!failed) {

@@ -2,13 +2,14 @@
 package io.smqtt.cluster;
 
 import io.smqtt.session.AdoptionWatch;
+import java.util.List;
 
 /** Reports the stores of other nodes that this one has adopted to the cluster. */
 record LocalAdoptions(ClusterNode node) implements AdoptionWatch {
 
     @Override
-    public void adopted(String home, long reign) {
-        node.execute(() -> node.clients().servers().adopted(home, reign));
+    public void adopted(String home, long reign, List<String> leftOut) {
+        node.execute(() -> node.clients().servers().adopted(home, reign, leftOut));
     }
 
     @Override

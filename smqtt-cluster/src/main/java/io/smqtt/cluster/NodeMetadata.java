@@ -18,7 +18,7 @@ record NodeMetadata(String software, String address, int weight, boolean front, 
         return new Frame.Hello(
                 Frame.VERSION,
                 Frame.VERSION,
-                (joined ? Frame.JOINED : 0) | Frame.ANSWERS | (front ? Frame.FRONT : 0),
+                (joined ? Frame.JOINED : 0) | Frame.ANSWERS | Frame.SERVERS | (front ? Frame.FRONT : 0),
                 software,
                 reply,
                 weight,

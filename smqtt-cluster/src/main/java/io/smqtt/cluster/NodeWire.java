@@ -76,6 +76,12 @@ final class NodeWire implements ClientWire {
     }
 
     @Override
+    public boolean ignoresServers(String nodeId) {
+        Member member = membership.find(nodeId);
+        return member != null && member.ignoresServers();
+    }
+
+    @Override
     public boolean reaches(String nodeId, long epoch) {
         Member member = membership.find(nodeId);
         return member == null

@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The content of one frame of a {@link PeerOutbox}: messages that follow each other, all parked before or none. */
+/** The content of one frame of a {@link PeerOutbox}: messages that follow each other, all parked before, here or for another node, or none. */
 @OnClusterLoop
 final class OutboundFrame {
 
@@ -22,11 +22,27 @@ final class OutboundFrame {
         return message instanceof OutboundMessage one ? one.row() : 0;
     }
 
+    /** Whether a message is parked for another node, and sent to the one that serves its sessions. */
+    static boolean isInherited(Outbound message) {
+        return message instanceof OutboundMessage one && one.isInherited();
+    }
+
+    /** Whether a message has waited for its receiver. */
+    static boolean hasWaited(Outbound message) {
+        return rowOf(message) != 0 || isInherited(message);
+    }
+
+    /** Whether a message is of use to a later run of its receiver: not for clean sessions alone, which have ended. */
+    static boolean isOfUseLater(Outbound message) {
+        return message.isParked()
+                || (!message.isAtMostOnce() && message instanceof OutboundMessage one && one.hasGroups());
+    }
+
     boolean hasRoomFor(Outbound next) {
         return count == 0
                 || (count < settings.rowsPerFrame()
                         && bytes + next.bytes() <= settings.frameBytes()
-                        && isParked() == (rowOf(next) != 0)
+                        && isParked() == hasWaited(next)
                         && homes().equals(homesOf(next)));
     }
 
@@ -40,7 +56,7 @@ final class OutboundFrame {
     }
 
     boolean isParked() {
-        return rowOf(parts.get(0)) != 0;
+        return hasWaited(parts.get(0));
     }
 
     void add(Outbound next) {

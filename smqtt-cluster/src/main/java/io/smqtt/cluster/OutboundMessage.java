@@ -28,22 +28,34 @@ final class OutboundMessage extends Outbound {
     }
 
     /** A message that was read from a park. */
-    static OutboundMessage parked(ApplicationMessage message, String homes, long row) {
+    static OutboundMessage parked(ApplicationMessage message, long row) {
         OutboundMessage parked = new OutboundMessage(message);
-        parked.homes = homes;
         parked.toAll(true);
         parked.row = row;
         return parked;
     }
 
-    /** The nodes whose sessions are to get it. */
+    /**
+     * A message that is parked for another node, whose sessions the peer serves. It stays there until the peer has it.
+     *
+     * @param nodes the nodes whose sessions are to get it, see {@link Homes}
+     */
+    static OutboundMessage inherited(ApplicationMessage message, String nodes, RouteTicket ticket) {
+        OutboundMessage inherited = new OutboundMessage(message);
+        inherited.homes = nodes;
+        inherited.toAll = true;
+        inherited.hold(ticket);
+        return inherited;
+    }
+
+    /** The nodes whose sessions are to get it; {@link Homes#ALL} unless it {@link #isInherited}. */
     String homes() {
         return homes;
     }
 
-    /** Sets the nodes whose sessions are to get it. */
-    void homes(String nodes) {
-        homes = nodes;
+    /** Whether it is parked for another node. */
+    boolean isInherited() {
+        return !homes.equals(Homes.ALL);
     }
 
     /** Its number in the {@link ParkedMessages} of the peer, or 0. */
@@ -160,6 +172,7 @@ final class OutboundMessage extends Outbound {
 
     @Override
     void settle(boolean success) {
+        refused |= !success && isInherited(); // it stays where it is parked, whatever becomes of this one
         RouteTicket held = ticket;
         ticket = RouteTicket.NONE;
         held.release(success);

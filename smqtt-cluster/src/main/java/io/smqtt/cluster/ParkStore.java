@@ -13,6 +13,7 @@ import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
@@ -92,24 +93,17 @@ final class ParkStore implements BrokerStore.CommitListener {
      * @param queue the number of the queue
      * @param row the number of the message, greater than all before
      * @param message the message
-     * @param homes the nodes whose sessions are to get it, see {@link Homes}
      * @param ticket what its publisher waits for; decides how safe the message must be
      * @param done called with true when it is stored, with false if it could not be
      */
-    void append(
-            long queue,
-            long row,
-            ApplicationMessage message,
-            String homes,
-            RouteTicket ticket,
-            Consumer<Boolean> done) {
+    void append(long queue, long row, ApplicationMessage message, RouteTicket ticket, Consumer<Boolean> done) {
         operation()
                 .putMessage(
                         queue,
                         new StoredMessage(
                                 row,
                                 message,
-                                homes.equals(Homes.ALL) ? ANY_FILTER : homes,
+                                ANY_FILTER,
                                 message.qos(),
                                 message.retain(),
                                 NO_IDENTIFIERS,
@@ -120,9 +114,11 @@ final class ParkStore implements BrokerStore.CommitListener {
         whenStored(done);
     }
 
-    /** The nodes whose sessions are to get a stored message. */
-    static String homesOf(StoredMessage stored) {
-        return stored.clientFilter().equals(ANY_FILTER) ? Homes.ALL : stored.clientFilter();
+    /** The messages of a page. */
+    static List<OutboundMessage> messages(StoredPage page) {
+        return page.messages().stream()
+                .map(row -> OutboundMessage.parked(row.message(), row.sequence()))
+                .toList();
     }
 
     /** Reports the outcome of the last operation: true if it is stored, false if it could not be. */

@@ -79,12 +79,7 @@ final class ParkedMessages {
     /**
      * Creates an empty park.
      *
-     * @param nodeId the other node
-     * @param limits the limits
      * @param store null to keep messages in memory
-     * @param drops counts dropped messages
-     * @param nanoTime the broker's monotonic clock
-     * @param report logs dropped messages
      */
     ParkedMessages(
             String nodeId,
@@ -149,11 +144,7 @@ final class ParkedMessages {
         return lastRow;
     }
 
-    /**
-     * The node has become unreachable. Its routes are stored, so that messages are parked for it after a restart of this node, too.
-     *
-     * @param filters the filters of its durable sessions
-     */
+    /** The node has become unreachable. The filters of its durable sessions are stored: messages are parked for it after a restart of this node, too. */
     void away(Set<String> filters) {
         if (store == null || (queue == 0 && filters.isEmpty())) {
             return;
@@ -281,7 +272,7 @@ final class ParkedMessages {
         if (!headerStored) { // in the same commit: without it the message is not found again
             putHeader(to);
         }
-        to.append(ofQueue, message.row(), message.message(), message.homes(), message.ticket(), kept -> {
+        to.append(ofQueue, message.row(), message.message(), message.ticket(), kept -> {
             failing = !kept;
             if (!kept && ofQueue == queue) {
                 lost.run();
@@ -356,11 +347,7 @@ final class ParkedMessages {
         return queue;
     }
 
-    /**
-     * Takes some of the oldest messages for sending. Does nothing while messages are being read.
-     *
-     * @param reply receives them in their order, at once or later
-     */
+    /** Takes some of the oldest messages for sending, at once or later, in their order. Does nothing while messages are being read. */
     void take(Consumer<List<OutboundMessage>> reply) {
         if (unread == 0 || reading) {
             return;
@@ -369,6 +356,23 @@ final class ParkedMessages {
             reply.accept(takeFromMemory());
         } else {
             read(store, page -> reply.accept(taken(store, page)));
+        }
+    }
+
+    /** Reads unread messages from a row on, which stay unread. The reply is null if they cannot be read now. */
+    void look(long from, Consumer<@Nullable List<OutboundMessage>> reply) {
+        if (store == null || unread == 0) {
+            reply.accept(memory.stream()
+                    .filter(message -> message.row() >= from)
+                    .limit(PAGE_MESSAGES)
+                    .toList());
+        } else {
+            store.read(
+                    queue,
+                    Math.max(from, unreadFrom),
+                    PAGE_MESSAGES,
+                    PAGE_BYTES,
+                    page -> reply.accept(page.failure() == null ? ParkStore.messages(page) : null));
         }
     }
 
@@ -409,7 +413,7 @@ final class ParkedMessages {
                 expired++;
             } else {
                 taken++;
-                messages.add(OutboundMessage.parked(message, ParkStore.homesOf(row), row.sequence()));
+                messages.add(OutboundMessage.parked(message, row.sequence()));
             }
         }
         if (expired > 0) {
@@ -473,6 +477,11 @@ final class ParkedMessages {
         }
     }
 
+    /** Whether nothing is taken but so many messages: these may be given back. */
+    boolean hasTaken(int messages) {
+        return taken == messages;
+    }
+
     /** Returns messages that were taken, but not sent. They are the first unread ones again; what could not be stored yet waits for that. */
     void giveBack(List<OutboundMessage> messages) {
         for (int i = messages.size() - 1; i >= 0; i--) {
@@ -506,15 +515,9 @@ final class ParkedMessages {
     /** A message that the node could not store is parked again, behind all others. */
     void addAgain(OutboundMessage message) {
         accepted(message);
-        inherit(OutboundMessage.parked(message.message(), message.homes(), 0));
-    }
-
-    /** Takes over a message whose publisher has its acknowledgement, also if there is no room. */
-    void inherit(OutboundMessage message) {
-        message.toAll(true);
-        hasRoomFor(message); // drops the oldest, if that is the rule
-        message.parkedAs(++lastRow);
-        append(message);
+        OutboundMessage again = OutboundMessage.parked(message.message(), ++lastRow);
+        hasRoomFor(again); // drops the oldest, if that is the rule; its publisher has its acknowledgement
+        append(again);
     }
 
     /** The node is reachable, and may have everything: then nothing is stored for it. */
@@ -526,11 +529,7 @@ final class ParkedMessages {
         }
     }
 
-    /**
-     * The node is forgotten: drops everything.
-     *
-     * @return the number of messages
-     */
+    /** The node is forgotten: drops everything. Returns the number of messages. */
     int forget() {
         int dropped = size();
         if (queue != 0 && store != null) {

@@ -4,11 +4,15 @@ package io.smqtt.cluster;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Elsewhere;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Passes the messages parked for a failed node to the one that serves its sessions, page by page. */
+/**
+ * Passes the messages parked for a failed node to the one that serves its sessions, page by page: the next page when that node has accepted the one before.
+ * Until then they stay in the park.
+ */
 @OnClusterLoop
 final class PassedOn {
 
@@ -17,11 +21,26 @@ final class PassedOn {
     private final Executor loop;
     private @Nullable Heir heir;
     private String homes = Homes.ALL;
+    private LeftOut leftOut = LeftOut.NOTHING;
     private boolean parks;
+
+    /** If sessions are left out, messages are copied, from this row on. */
+    private long copiedUpTo;
+
+    private boolean copying;
+
+    /** Copies that were not accepted. */
+    private final List<OutboundMessage> failedCopies = new ArrayList<>();
+
     private @Nullable Runnable done;
     private long upTo;
+
+    /** Messages that were not accepted: passed on again with the next tick, or given back. */
     private final List<OutboundMessage> failed = new ArrayList<>();
+
+    /** The number of messages that are with a node. */
     private int open;
+
     private boolean due;
 
     PassedOn(ParkedMessages park, BrokerObserver observer, Executor loop) {
@@ -34,11 +53,17 @@ final class PassedOn {
      * Begins to pass on, or changes how.
      *
      * @param next the node that serves the sessions of the failed one
-     * @param ofNodes the nodes whose sessions are to get the messages, see {@link Homes}: the failed one, and those whose sessions it had served
+     * @param ofNodes the failed node, see {@link Homes}
+     * @param without the sessions that it does not serve
      * @param parksLater whether messages that come later are parked, and passed on, too; otherwise the routes of that node have them
      * @param whenDone runs when it was given all that is here now
      */
-    void begin(Heir next, String ofNodes, boolean parksLater, Runnable whenDone) {
+    void begin(Heir next, String ofNodes, LeftOut without, boolean parksLater, Runnable whenDone) {
+        if (heir != next) {
+            copiedUpTo = 0;
+            failedCopies.clear();
+        }
+        leftOut = without;
         heir = next;
         homes = ofNodes;
         parks = parksLater;
@@ -47,10 +72,10 @@ final class PassedOn {
     }
 
     void end() {
-        park.giveBack(List.copyOf(failed));
-        failed.clear();
         heir = null;
         done = null;
+        failedCopies.clear();
+        giveBack();
     }
 
     boolean isWanted() {
@@ -59,7 +84,7 @@ final class PassedOn {
 
     /** Whether a message that comes now is in flight to the other node already, by the routes of that. It is settled then. */
     boolean takesAlready(OutboundMessage message) {
-        if (heir == null || parks) {
+        if (heir == null || parks || leftOut.matches(message.message())) {
             return false;
         }
         observer.messageElsewhere(Elsewhere.DUPLICATE, 1);
@@ -69,26 +94,86 @@ final class PassedOn {
 
     /** The failed node is reachable: what waits for it goes there. */
     void nothingIsParked() {
+        giveBack();
         finish();
     }
 
-    /** Passes the next page on. Called again and again. */
+    /** Gives back all that was not accepted, when that is known of all: a message that is given back hides earlier ones that are not. */
+    private void giveBack() {
+        if (open == 0 && !failed.isEmpty()) {
+            failed.sort(Comparator.comparingLong(OutboundMessage::row));
+            List<OutboundMessage> all = List.copyOf(failed);
+            failed.clear();
+            giveBack(all);
+        }
+    }
+
+    /** Returns messages to their places if no later ones are in flight, otherwise behind all others. */
+    private void giveBack(List<OutboundMessage> messages) {
+        if (park.hasTaken(messages.size())) {
+            park.giveBack(messages);
+        } else {
+            messages.forEach(park::addAgain);
+        }
+    }
+
+    /** Passes what has failed once more, or the next page. Called again and again. */
     void run() {
-        if (heir == null) {
+        if (heir == null || open > 0) {
             return;
         }
-        List<OutboundMessage> again = List.copyOf(failed);
-        failed.clear();
-        again.forEach(this::pass);
+        if (!failed.isEmpty()) { // later messages of the same publishers wait for these
+            failed.sort(Comparator.comparingLong(OutboundMessage::row));
+            List<OutboundMessage> again = List.copyOf(failed);
+            failed.clear();
+            again.forEach(message -> give(message, false));
+            return;
+        }
+        if (!leftOut.isNothing()) {
+            copy();
+            return;
+        }
         park.take(this::pass);
         if (open == 0 && failed.isEmpty() && !park.hasUnreadUpTo(upTo)) {
             finish();
         }
     }
 
+    /** Passes copies of the next page on. What comes later is not copied: the routes of the other node have it. */
+    private void copy() {
+        if (copying) {
+            return;
+        }
+        if (!failedCopies.isEmpty()) {
+            List<OutboundMessage> again = List.copyOf(failedCopies);
+            failedCopies.clear();
+            again.forEach(message -> give(message, true));
+            return;
+        }
+        if (copiedUpTo >= upTo) {
+            finish();
+            return;
+        }
+        copying = true;
+        Heir next = heir;
+        park.look(copiedUpTo + 1, page -> {
+            copying = false;
+            if (page == null || heir == null || heir != next) {
+                return; // again with the next tick
+            }
+            List<OutboundMessage> due =
+                    page.stream().filter(message -> message.row() <= upTo).toList();
+            copiedUpTo = due.isEmpty() ? upTo : due.get(due.size() - 1).row();
+            due.forEach(message -> give(message, true));
+            if (due.isEmpty()) {
+                finish();
+            }
+        });
+    }
+
     private void pass(List<OutboundMessage> page) {
         if (heir == null) {
-            park.giveBack(page);
+            giveBack(page);
             return;
         }
         page.forEach(this::pass);
@@ -96,27 +181,42 @@ final class PassedOn {
 
     /** Passes a message on, which was taken from the park. */
     void pass(OutboundMessage message) {
+        if (leftOut.isNothing()) {
+            give(message, false);
+        } else {
+            park.addAgain(message); // it is copied as the others
+        }
+    }
+
+    private void give(OutboundMessage message, boolean copy) {
         Heir next = heir;
         if (next == null) {
+            if (!copy) {
+                failed.add(message);
+                giveBack();
+            }
             return;
         }
         open++;
-        String ofMessage = message.homes().equals(Homes.ALL) ? homes : message.homes();
-        next.take(message.message(), ofMessage, isSafe -> {
+        next.take(message.message(), homes, isSafe -> {
             open--;
-            if (!isSafe && heir == next) {
-                failed.add(message); // tried again with the next tick
-                return;
+            if (!isSafe && copy) {
+                if (heir == next) {
+                    failedCopies.add(message);
+                }
+            } else if (!isSafe) {
+                failed.add(message);
+            } else {
+                if (!copy) {
+                    park.accepted(message);
+                }
+                if (!(next instanceof PeerOutbox)) { // a peer counts the delivery
+                    observer.messageElsewhere(Elsewhere.MOVED, 1);
+                }
             }
-            if (!isSafe) {
-                park.giveBack(List.of(message));
-                return;
-            }
-            park.accepted(message);
-            if (!(next instanceof PeerOutbox)) { // a peer counts the delivery
-                observer.messageElsewhere(Elsewhere.MOVED, 1);
-            }
-            if (open == 0 && !due) {
+            if (heir == null) {
+                giveBack();
+            } else if (isSafe && open == 0 && !due) {
                 due = true;
                 loop.execute(this::again);
             }

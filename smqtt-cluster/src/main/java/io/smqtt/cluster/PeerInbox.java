@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,7 @@ final class PeerInbox {
     private final Consumer<Frame.PublishAck> acknowledge;
     private final Consumer<Runnable> soon;
     private final BooleanSupplier paced;
+    private final Predicate<String> serves;
     private final AtomicBoolean collecting = new AtomicBoolean();
     private final ArrayDeque<InboundBatch> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
@@ -65,18 +67,21 @@ final class PeerInbox {
      * @param acknowledge sends an acknowledgement to the peer
      * @param soon runs a task on the loop within some milliseconds
      * @param paced whether messages have to be taken at the pace of the clients, because this process has paused
+     * @param serves whether this node serves the sessions of another one
      */
     PeerInbox(
             Executor loop,
             Consumer<List<InboundMessage>> deliver,
             Consumer<Frame.PublishAck> acknowledge,
             Consumer<Runnable> soon,
-            BooleanSupplier paced) {
+            BooleanSupplier paced,
+            Predicate<String> serves) {
         this.loop = loop;
         this.deliver = deliver;
         this.acknowledge = acknowledge;
         this.soon = soon;
         this.paced = paced;
+        this.serves = serves;
     }
 
     /** A batch that is for this run of this node. */
@@ -111,7 +116,10 @@ final class PeerInbox {
             bytes += message.message().footprintBytes();
         }
         boolean slowly = batch.parked() || paced.getAsBoolean();
-        Set<String> homes = Homes.nodes(batch.homes());
+        Set<String> named = Homes.nodes(batch.homes());
+        Set<String> homes = batch.parked() ? named : Set.of();
+        List<String> notServed =
+                named.stream().filter(home -> !serves.test(home)).toList();
         long sequence = received;
         received += next.size();
         InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
@@ -120,6 +128,13 @@ final class PeerInbox {
         for (ForwardedMessage message : next) {
             sequence++;
             InboundMessage inbound = new InboundMessage(taken, sequence, message, batch.parked(), slowly, homes);
+            if (!homes.isEmpty() && notServed.size() == homes.size()) {
+                inbound.release(false); // it stays where it is parked
+                continue;
+            }
+            if (!batch.parked()) {
+                notServed.forEach(inbound::notServed);
+            }
             // other sessions than these may have had it
             Boolean earlier = homes.isEmpty() ? earlier(taken, sequence, message.message()) : null;
             if (earlier == null || !batch.parked()) {

@@ -19,8 +19,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -42,7 +40,7 @@ final class PeerOutbox implements Heir {
     private final Executor loop;
     private final ClusterSettings settings;
     private final BrokerObserver observer;
-    private final PeerPressure pressure;
+    private final OutboxLoad load;
     private final IntSupplier streams;
     private final Predicate<Frame.OutboundBatch> send;
     private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
@@ -50,8 +48,6 @@ final class PeerOutbox implements Heir {
 
     private final Queue<List<Outbound>> offered = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean woken = new AtomicBoolean();
-    private final AtomicInteger count = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
     private volatile boolean reachable;
 
     private final ArrayDeque<Outbound> unsent = new ArrayDeque<>();
@@ -69,6 +65,7 @@ final class PeerOutbox implements Heir {
     private long refusedAtNanos;
     private final DrainMarkers markers = new DrainMarkers();
     private final PassedOn passedOn;
+    private final ServedHomes served = new ServedHomes();
 
     /**
      * Creates an empty queue to a peer that is not yet reachable.
@@ -90,7 +87,7 @@ final class PeerOutbox implements Heir {
         this.loop = loop;
         this.settings = settings;
         this.observer = observer;
-        this.pressure = new PeerPressure(budget);
+        this.load = new OutboxLoad(settings, new PeerPressure(budget));
         this.streams = streams;
         this.send = send;
         this.redispatch = redispatch;
@@ -111,12 +108,12 @@ final class PeerOutbox implements Heir {
     /** Queued messages, those in flight included, without parked ones. */
     @AnyThread
     int size() {
-        return count.get();
+        return load.messages();
     }
 
     @AnyThread
     long bytes() {
-        return bytes.get();
+        return load.bytes();
     }
 
     /** Queues messages, in their order. */
@@ -129,7 +126,7 @@ final class PeerOutbox implements Heir {
             held += message.bytes();
         }
         List<Outbound> accepted = new ArrayList<>(messages);
-        if (!reachable || pressure.isSlow() || isFull(some, held, 1)) {
+        if (!reachable || load.isSlow() || load.isFull(some, held, 1)) {
             accepted.clear();
             some = 0;
             held = 0;
@@ -142,8 +139,7 @@ final class PeerOutbox implements Heir {
             }
         }
         if (!accepted.isEmpty()) {
-            count.addAndGet(some); // one update for all, because all loops share these counters
-            bytes.addAndGet(held);
+            load.add(some, held);
             offered.add(accepted);
             if (woken.compareAndSet(false, true)) {
                 loop.execute(this::collect);
@@ -152,14 +148,14 @@ final class PeerOutbox implements Heir {
     }
 
     private boolean accepts(Outbound message, int more, long moreBytes) {
-        if (!reachable && !isOfUseLater(message)) {
+        if (!reachable && !OutboundFrame.isOfUseLater(message)) {
             park.drops().add(DropReason.PEER_GONE, message.deliveries());
             message.settle(true); // its subscribers have ended with their node
             return false;
         }
         // to a slow peer QoS 0 leaves room for other messages
-        int part = pressure.isSlow() && message.isAtMostOnce() ? 2 : 1;
-        if (isFull(more, moreBytes, part) && !isHeldBack(message, more, moreBytes)) {
+        int part = load.isSlow() && message.isAtMostOnce() ? 2 : 1;
+        if (load.isFull(more, moreBytes, part) && !load.isHeldBack(message, more, moreBytes)) {
             park.drops().add(DropReason.PEER_QUEUE, message.deliveries());
             message.settle(false); // it must not be acknowledged
             return false;
@@ -167,34 +163,12 @@ final class PeerOutbox implements Heir {
         return true;
     }
 
-    /**
-     * Whether the publisher of a message waits until it is accepted, because it cannot be refused. Such messages may fill the queue once more
-     * above its limit.
-     */
-    private boolean isHeldBack(Outbound message, int more, long moreBytes) {
-        return message instanceof OutboundMessage one
-                && !one.isAtMostOnce()
-                && count.get() + more < 2 * settings.queueMessages()
-                && bytes.get() + moreBytes < 2L * settings.queueBytes()
-                && one.ticket().waitsForRoom();
-    }
-
-    private static boolean isOfUseLater(Outbound message) {
-        return message.isParked()
-                || (!message.isAtMostOnce() && message instanceof OutboundMessage one && one.hasGroups());
-    }
-
-    private boolean isFull(int more, long moreBytes, int part) {
-        return count.get() + more >= settings.queueMessages() / part
-                || bytes.get() + moreBytes >= settings.queueBytes() / part;
-    }
-
     private void collect() {
         woken.set(false);
         for (List<Outbound> next = offered.poll(); next != null; next = offered.poll()) {
             next.forEach(reachable ? this::queue : this::parkUnsent);
         }
-        adjustPressure();
+        load.adjust(reachable);
         pump();
     }
 
@@ -205,11 +179,11 @@ final class PeerOutbox implements Heir {
         } else if (message instanceof OutboundMessage one) {
             if (one.hasGroups()) {
                 OutboundMessage split = one.splitGroups();
-                count.incrementAndGet();
-                bytes.addAndGet(split.bytes());
+                load.add(1, split.bytes());
                 unsent.add(split);
             }
-            forget(one);
+            load.forget(one);
+            served.keep(one);
             park.add(one);
         }
     }
@@ -224,7 +198,7 @@ final class PeerOutbox implements Heir {
             progressNanos = nowNanos;
             patienceNanos = settings.retransmit().toNanos();
             resend();
-            adjustPressure();
+            load.adjust(reachable);
         }
         pump();
     }
@@ -239,18 +213,24 @@ final class PeerOutbox implements Heir {
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
             Outbound last = unacknowledged.removeLast();
-            if (isOfUseLater(last)) {
+            if (OutboundFrame.isOfUseLater(last)) {
                 unsent.addFirst(last);
             } else {
-                forget(last);
-                park.drops().add(DropReason.PEER_GONE, last.deliveries());
+                lost(last);
             }
         }
     }
 
+    /** A message that was sent has ended with the peer, unless it is parked for another node. */
+    private void lost(Outbound message) {
+        if (!OutboundFrame.isInherited(message)) {
+            load.forget(message);
+            park.drops().add(DropReason.PEER_GONE, message.deliveries());
+        }
+    }
+
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
-    @Override
-    public void afterDrained(Runnable task) {
+    void afterDrained(Runnable task) {
         Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
         if (reachable && park.hasUnread()) {
             markers.add(null, park.lastRow(), task);
@@ -272,7 +252,7 @@ final class PeerOutbox implements Heir {
             park.away(durableFilters);
             parkAll();
             markers.releaseAll();
-            adjustPressure();
+            load.adjust(reachable);
         }
     }
 
@@ -290,10 +270,13 @@ final class PeerOutbox implements Heir {
                     observer.deliveriesAdded(DeliverySource.REPEATED, groups);
                 }
             }
-            if (!message.isParked()) {
+            if (OutboundFrame.isInherited(message)) {
+                message.settle(false);
+            } else if (!message.isParked()) {
                 message.settle(true);
             } else if (message instanceof OutboundMessage one && one.row() == 0) {
-                forget(one);
+                load.forget(one);
+                served.keep(one);
                 park.keep(one);
             }
         }
@@ -301,14 +284,16 @@ final class PeerOutbox implements Heir {
         unsent.clear();
         List<OutboundMessage> taken = new ArrayList<>();
         for (Outbound message : rest) {
-            if (OutboundFrame.rowOf(message) != 0) { // the unread rows follow those that were sent
+            if (OutboundFrame.isInherited(message)) {
+                message.settle(false);
+            } else if (OutboundFrame.rowOf(message) != 0) { // the unread rows follow those that were sent
                 OutboundMessage one = (OutboundMessage) message;
                 (one.isSentAgain() ? refused : taken).add(one);
             }
         }
         park.giveBack(taken);
         for (Outbound message : rest) {
-            if (OutboundFrame.rowOf(message) == 0) {
+            if (!OutboundFrame.hasWaited(message)) {
                 parkUnsent(message);
             }
         }
@@ -317,8 +302,8 @@ final class PeerOutbox implements Heir {
     }
 
     /** The peer has failed, and another node serves its sessions: that one receives the parked messages, see {@link PassedOn#begin}. */
-    void passOnTo(Heir heir, String homes, boolean parks, Runnable done) {
-        passedOn.begin(heir, homes, parks, done);
+    void passOnTo(Heir heir, String homes, LeftOut without, boolean parks, Runnable done) {
+        passedOn.begin(heir, homes, without, parks, done);
         passOn();
     }
 
@@ -339,22 +324,42 @@ final class PeerOutbox implements Heir {
             if (OutboundFrame.rowOf(message) != 0) {
                 passedOn.pass((OutboundMessage) message);
             } else {
-                forget(message);
-                park.drops().add(DropReason.PEER_GONE, message.deliveries());
+                lost(message);
             }
         }
+        nothingIsSent();
+        passedOn.run();
+    }
+
+    private void nothingIsSent() {
         unacknowledged.clear();
         onTheirWay = 0;
         onTheirWayBytes = 0;
-        passedOn.run();
     }
 
     @Override
     public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
-        OutboundMessage inherited = new OutboundMessage(message);
-        inherited.homes(homes);
-        inherited.hold(new Inheritance(taken));
-        park.inherit(inherited);
+        if (!reachable) {
+            taken.accept(false);
+            return;
+        }
+        unsent.add(OutboundMessage.inherited(message, homes, new Inheritance(taken)));
+        if (woken.compareAndSet(false, true)) {
+            loop.execute(this::collect);
+        }
+    }
+
+    /** The nodes whose sessions the peer serves. */
+    ServedHomes served() {
+        return served;
+    }
+
+    /** Another peer was to get a message for the sessions of this one: it is parked here, too. Before it is settled there. */
+    void keepToo(OutboundMessage message) {
+        OutboundMessage copy = new OutboundMessage(message.message());
+        copy.toAll(true);
+        copy.hold(message.ticket());
+        park.add(copy);
         if (reachable) {
             pump();
         }
@@ -362,10 +367,11 @@ final class PeerOutbox implements Heir {
 
     /** Parks a message that was not sent yet, or drops it if it is not for a durable session. */
     private void parkUnsent(Outbound message) {
-        forget(message);
+        load.forget(message);
         if (message instanceof OutboundMessage one) {
             giveGroupsAway(one);
             if (one.isParked() && !passedOn.takesAlready(one)) {
+                served.keep(one);
                 park.add(one);
             }
             if (one.isParked()) {
@@ -390,16 +396,13 @@ final class PeerOutbox implements Heir {
         down(Set.of());
         for (Outbound message : unacknowledged) {
             if (OutboundFrame.rowOf(message) == 0) {
-                forget(message);
-                park.drops().add(DropReason.PEER_GONE, message.deliveries());
+                lost(message);
             }
         }
-        unacknowledged.clear();
+        nothingIsSent();
         park.forget();
-        onTheirWay = 0;
-        onTheirWayBytes = 0;
         peerEpoch = Long.MIN_VALUE;
-        adjustPressure();
+        load.adjust(reachable);
     }
 
     void acknowledged(Frame.PublishAck ack, long nowNanos) {
@@ -421,23 +424,24 @@ final class PeerOutbox implements Heir {
         if (settled) {
             progress(nowNanos);
         }
-        adjustPressure();
+        load.adjust(reachable);
         pump();
     }
 
     private void accepted(Outbound done) {
         onTheirWay -= done.count();
         onTheirWayBytes -= done.bytes();
-        pressure.accepted(Math.max(
-                (double) done.count() / settings.queueMessages(), (double) done.bytes() / settings.queueBytes()));
-        OutboundMessage parked = done instanceof OutboundMessage one && one.row() != 0 ? one : null;
+        load.accepted(done);
+        OutboundMessage parked = OutboundFrame.hasWaited(done) && done instanceof OutboundMessage one ? one : null;
         if (parked != null && parked.isRefused()) {
-            park.refused();
-            refused.add(parked);
+            if (!parked.isInherited()) {
+                park.refused();
+                refused.add(parked);
+            }
         } else {
             if (parked == null) {
-                forget(done);
-            } else {
+                load.forget(done);
+            } else if (!parked.isInherited()) {
                 park.accepted(parked);
             }
             done.countDelivered(observer);
@@ -464,6 +468,8 @@ final class PeerOutbox implements Heir {
                     refusedAtNanos = nowNanos;
                 } else if (refusal.group().isEmpty()) {
                     message.settle(false);
+                } else if (Homes.isRefusal(refusal.group()) && message instanceof OutboundMessage one) {
+                    served.refused(Homes.refused(refusal.group()), one);
                 } else if (message instanceof OutboundMessage one) {
                     SharedFilter group = MessageBytes.group(refusal.group());
                     if (one.takeGroup(group)) { // otherwise another member has it already
@@ -477,7 +483,7 @@ final class PeerOutbox implements Heir {
 
     /** Sends messages again after a timeout. Called periodically. */
     void tick(long nowNanos) {
-        pressure.tick(isBeyond(4));
+        load.tick();
         park.retry();
         refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
         if (!reachable) {
@@ -530,15 +536,21 @@ final class PeerOutbox implements Heir {
         long first = batch.parts().get(0).sequence();
         long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
         return send.test(new Frame.OutboundBatch(
-                peerEpoch, stream, base, first, batch.count(), batch.parts(), batch.isParked(), batch.homes()));
+                peerEpoch,
+                stream,
+                base,
+                first,
+                batch.count(),
+                batch.parts(),
+                batch.isParked(),
+                batch.isParked() ? batch.homes() : served.names()));
     }
 
     private void pump() {
         if (reachable && !refusing && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
             park.take(this::unpark);
             for (OutboundMessage message : park.takeHeldBack()) {
-                count.incrementAndGet();
-                bytes.addAndGet(message.bytes());
+                load.add(1, message.bytes());
                 unsent.add(message);
             }
         }
@@ -579,21 +591,8 @@ final class PeerOutbox implements Heir {
 
     /** Few parked messages are in flight, because later ones wait for them. */
     private boolean hasRoom() {
-        boolean parked = OutboundFrame.rowOf(unsent.element()) != 0;
+        boolean parked = OutboundFrame.hasWaited(unsent.element());
         int messages = parked ? Math.min(PARKED_IN_FLIGHT, settings.windowMessages()) : settings.windowMessages();
         return onTheirWay < messages && onTheirWayBytes < settings.windowBytes();
-    }
-
-    private void forget(Outbound message) {
-        count.addAndGet(-message.count());
-        bytes.addAndGet(-message.bytes());
-    }
-
-    private void adjustPressure() {
-        pressure.adjust(reachable, isBeyond(2), isBeyond(4));
-    }
-
-    private boolean isBeyond(int part) {
-        return count.get() > settings.queueMessages() / part || bytes.get() > settings.queueBytes() / part;
     }
 }

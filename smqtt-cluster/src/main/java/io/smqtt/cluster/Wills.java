@@ -63,6 +63,10 @@ final class Wills {
     // wills of other nodes' clients
     private final Map<String, Map<String, Held>> held = new LinkedHashMap<>();
     private final Map<String, String> servers = new HashMap<>();
+
+    /** Results of wills of failed nodes that the servers of these nodes have not acknowledged, by node and client. */
+    private final Map<String, Map<String, Done>> unheardByServers = new HashMap<>();
+
     private int heldWills;
     private long heldBytes;
     private final Map<String, Map<String, Done>> done = new LinkedHashMap<>();
@@ -248,6 +252,11 @@ final class Wills {
             if (new Done(ack.ofEpoch(), ack.version()).equals(ofNode.get(ack.clientId()))) {
                 ofNode.remove(ack.clientId());
             }
+            unheardByServers.forEach((nodeId, unheardOf) -> {
+                if (from.nodeId().equals(servers.get(nodeId))) {
+                    unheardOf.remove(ack.clientId(), new Done(ack.ofEpoch(), ack.version()));
+                }
+            });
         } else if (frame instanceof Frame.WillAck ack
                 && ack.ofEpoch() == wire.self().epoch()) {
             Own entry = own.get(ack.clientId());
@@ -309,15 +318,25 @@ final class Wills {
     /** Another node, or this one, serves the sessions of a failed one: it is notified in the place of that. */
     void servedBy(String nodeId, String server) {
         servers.put(nodeId, server);
-        Map.copyOf(done.getOrDefault(nodeId, Map.of())).forEach((clientId, what) -> tell(server, clientId, what));
+        unheardByServers.remove(nodeId);
+        Map.copyOf(done.getOrDefault(nodeId, Map.of())).forEach((clientId, what) -> tell(nodeId, clientId, what));
     }
 
-    private void tell(String server, String clientId, Done what) {
+    /** Notifies the server of a failed node, if there is one. Repeated until it is acknowledged. */
+    private void tell(String nodeId, String clientId, Done what) {
+        String server = servers.get(nodeId);
+        if (server == null) {
+            return;
+        }
         if (server.equals(wire.self().nodeId())) {
             local.willSettledElsewhere(clientId, null);
-        } else {
-            wire.send(server, done(clientId, what));
+            return;
         }
+        Map<String, Done> unheardOf = unheardByServers.computeIfAbsent(nodeId, node -> new LinkedHashMap<>());
+        if (unheardOf.size() < MAXIMUM_WILLS) {
+            unheardOf.put(clientId, what);
+        }
+        wire.send(server, done(clientId, what));
     }
 
     // --- changes of nodes and clients
@@ -355,6 +374,7 @@ final class Wills {
      */
     void up(String nodeId) {
         servers.remove(nodeId);
+        unheardByServers.remove(nodeId);
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             if (will.due && wire.reaches(nodeId, will.epoch)) {
                 will.due = false; // it has not failed, and handles its clients itself
@@ -441,10 +461,7 @@ final class Wills {
         if (ofNode.size() < MAXIMUM_WILLS) {
             ofNode.put(clientId, new Done(will.epoch, will.since));
         }
-        String server = servers.get(nodeId);
-        if (server != null) {
-            tell(server, clientId, new Done(will.epoch, will.since));
-        }
+        tell(nodeId, clientId, new Done(will.epoch, will.since));
     }
 
     /** Whether this node is the first live one that keeps a will. */
@@ -522,14 +539,18 @@ final class Wills {
             }
             settle(clientId, entry);
         }
-        done.forEach((nodeId, ofNode) -> {
-            if (others.contains(nodeId)) {
-                ofNode.entrySet().stream()
-                        .limit(SAID_AGAIN_AT_ONCE)
-                        .forEach(next -> wire.send(nodeId, done(next.getKey(), next.getValue())));
-            }
-        });
+        done.forEach((nodeId, ofNode) -> doneAgain(nodeId, ofNode, others));
+        unheardByServers.forEach((nodeId, ofNode) -> doneAgain(servers.getOrDefault(nodeId, nodeId), ofNode, others));
         done.values().removeIf(Map::isEmpty);
+        unheardByServers.values().removeIf(Map::isEmpty);
+    }
+
+    private void doneAgain(String to, Map<String, Done> results, Collection<String> others) {
+        if (others.contains(to)) {
+            results.entrySet().stream()
+                    .limit(SAID_AGAIN_AT_ONCE)
+                    .forEach(next -> wire.send(to, done(next.getKey(), next.getValue())));
+        }
     }
 
     private static Frame.WillDone done(String clientId, Done what) {

@@ -152,7 +152,8 @@ final class GoldenFrames {
         frames.put("inherit", new Frame.Inherit("client", "user", new Frame.HeldWill("user", 3_600, 200, full())));
         frames.put("inherit-no-will", new Frame.Inherit("client", null, null));
         frames.put("inherited", new Frame.Inherited("client", true));
-        frames.put("serves", new Frame.Serves("node-2", 300, Frame.ServeStep.PARK_NOTHING));
+        frames.put("serves", new Frame.Serves("node-2", 300, Frame.ServeStep.PARK_NOTHING, List.of()));
+        frames.put("serves-in-part", new Frame.Serves("node-2", 300, Frame.ServeStep.SEND_ON, List.of("a/+", "b/#")));
         frames.put("served", new Frame.Served("node-2", 300, Frame.ServeStep.PARK_AGAIN));
     }
 

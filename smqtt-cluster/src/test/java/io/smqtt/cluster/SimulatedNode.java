@@ -41,6 +41,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -80,6 +81,9 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private boolean refusesGroups;
     private final List<SharedFilter> requeued = new ArrayList<>();
     private long cannotTake = -1;
+    private LongPredicate refused = number -> false;
+    private boolean holdsSentOn;
+    private final List<Consumer<Boolean>> heldSentOn = new ArrayList<>();
     private int left;
     private boolean failsToRetain;
     private int mostRetained = Integer.MAX_VALUE;
@@ -256,6 +260,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** Fails to take over the message of this number. */
     void cannotTake(long number) {
         cannotTake = number;
+    }
+
+    /** Fails to take over messages of these numbers. */
+    void refuses(LongPredicate numbers) {
+        refused = numbers;
     }
 
     void refusesGroups() {
@@ -602,8 +611,31 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                     forwarded.toAll(),
                     refusesGroups ? List.of() : forwarded.groups()));
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
-            boolean taken = Long.parseLong(message.payload().asString()) != cannotTake;
+            long number = Long.parseLong(message.payload().asString());
+            boolean taken = number != cannotTake && !refused.test(number);
             loop.schedule(() -> inbound.release(taken), taking, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** What was parked here for sessions that this node serves is taken later. */
+    void holdsSentOn() {
+        holdsSentOn = true;
+    }
+
+    /** It is taken now, or not. */
+    void releaseSentOn(boolean taken) {
+        holdsSentOn = false;
+        List<Consumer<Boolean>> all = List.copyOf(heldSentOn);
+        heldSentOn.clear();
+        loop.execute(() -> all.forEach(done -> done.accept(taken)));
+    }
+
+    @Override
+    public void sentOn(ApplicationMessage message, String homes, Consumer<Boolean> done) {
+        if (holdsSentOn) {
+            heldSentOn.add(done);
+        } else {
+            done.accept(true);
         }
     }
 

@@ -276,6 +276,37 @@ class WillTest {
     }
 
     @Test
+    void theServerOfAFailedNodeIsNotifiedUntilItAcknowledges() {
+        nodes.add(node("a", 7)); // runs of different nodes have different numbers
+        start("b", "c");
+        wills(nodes.get(0)).inForce("one", null, will("one", 0), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(15);
+        assertThat(published()).containsExactly("one");
+        boolean byB = !nodes.get(1).clients().published().isEmpty();
+        SimulatedNode keeper = nodes.get(byB ? 1 : 2);
+        SimulatedNode server = nodes.get(byB ? 2 : 1);
+        int[] sent = new int[1];
+        network.listen((from, to, frame) -> {
+            if (from == keeper.process() && to == server.process() && frame[1] == WILL_DONE) {
+                sent[0]++;
+            }
+        });
+        network.faults(new Faults(Duration.ofMillis(1), Duration.ofMillis(1), true, 1, 0, Duration.ofHours(1)));
+        wills(keeper).servedBy("a", server.nodeId());
+        simulation.run(Duration.ofMillis(10));
+        network.faults(Faults.NONE);
+        assertThat(server.clients().settled()).isEmpty();
+        run(10);
+
+        assertThat(server.clients().settled()).contains("one");
+        int repeated = sent[0];
+        run(30);
+        assertThat(sent[0]).isEqualTo(repeated);
+    }
+
+    @Test
     void whatBecameOfAnEarlierWillSaysNothingOfTheNext() {
         start("a", "b");
         NodeIdentity b = new NodeIdentity("b", 1);

@@ -94,7 +94,7 @@ public final class Adoptions {
             sentOn(home);
             settled(home);
         } else {
-            present.adopted(home, adoption.reign());
+            present.adopted(home, adoption.reign(), adoption.leftOut());
         }
         return new AdoptedStore(this, adoption);
     }
@@ -186,7 +186,7 @@ public final class Adoptions {
      */
     public void watch(AdoptionWatch observer) {
         watch = observer;
-        byHome.forEach((home, adoption) -> observer.adopted(home, adoption.reign()));
+        byHome.forEach((home, adoption) -> observer.adopted(home, adoption.reign(), adoption.leftOut()));
     }
 
     /**

@@ -11,6 +11,7 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -43,6 +44,9 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     /** A session that is moving when it is to be forgotten has this time to leave, or to stay. */
     private static final long DEPART_MILLIS = 5_000;
 
+    /** More filters are not named. */
+    private static final int MOST_LEFT_OUT = 64;
+
     private final SessionServices services;
     private final SessionResources resources;
     private final SessionTable table;
@@ -56,6 +60,11 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     private final Queue<Session> unmerged = new ConcurrentLinkedQueue<>();
     private final Set<Session> present = ConcurrentHashMap.newKeySet();
     private final AtomicInteger refused = new AtomicInteger();
+
+    /** The filters of sessions that are not adopted. */
+    private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
+
+    private boolean isLeftOut;
     private final long reign;
     private @Nullable Found current;
     private int found;
@@ -126,6 +135,18 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         return present.size();
     }
 
+    /** See {@link AdoptionWatch#adopted}. When all sessions are installed. */
+    List<String> leftOut() {
+        return leftOut.size() > MOST_LEFT_OUT ? List.of(AdoptionWatch.EVERYTHING) : List.copyOf(leftOut);
+    }
+
+    /** A subscription is not adopted. Members of shared groups get nothing that is parked. */
+    private void leaveOut(StoredSubscription subscription) {
+        if (!SharedFilter.isShared(subscription.clientFilter()) && leftOut.size() <= MOST_LEFT_OUT) {
+            leftOut.add(subscription.clientFilter());
+        }
+    }
+
     // --- reading
 
     /** Reads the store. Blocks. What it returns completes when all sessions are sessions of this node. */
@@ -149,6 +170,9 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
         current = null;
+        isLeftOut = InProcess.isReserved(stored.clientId())
+                && !InProcess.isLocalOnly(stored.clientId())
+                && NodeQueues.node(stored.clientId()) == null;
         boolean isOfItsNode = InProcess.isReserved(stored.clientId()) || InProcess.isLocalOnly(stored.clientId());
         if (isOfItsNode
                 || stored.expirySeconds()
@@ -169,6 +193,8 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         Found session = current;
         if (session != null) {
             session.subscriptions.add(subscription);
+        } else if (isLeftOut) {
+            leaveOut(subscription);
         }
     }
 
@@ -241,6 +267,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         if (limit != null) {
             resources.refused(limit);
             refused.incrementAndGet();
+            each.subscriptions.forEach(this::leaveOut);
             return;
         }
         Session other = table.adopted(session);

@@ -97,7 +97,7 @@ class AdoptionsTest {
         bench.registry.rememberTaken();
         bench.registry.adoptions().watch(new AdoptionWatch() {
             @Override
-            public void adopted(String home, long reign) {
+            public void adopted(String home, long reign, List<String> leftOut) {
                 // the steps of the cluster are those of the test
             }
 

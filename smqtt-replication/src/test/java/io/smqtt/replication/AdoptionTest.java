@@ -197,7 +197,7 @@ class AdoptionTest {
         public Mono<Void> start(Core core) {
             return Mono.fromRunnable(() -> core.sessions().adoptions().watch(new AdoptionWatch() {
                 @Override
-                public void adopted(String home, long reign) {
+                public void adopted(String home, long reign, List<String> leftOut) {
                     core.sessions().adoptions().settled(home);
                 }
 
