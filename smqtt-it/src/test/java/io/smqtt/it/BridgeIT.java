@@ -167,7 +167,7 @@ class BridgeIT {
                             .strip());
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(
-                                    api.get("/bridges/mqtt:cloud/metrics").text())
+                                    api.get("/bridges/mqtt:cloud").text())
                             .contains(
                                     "\"sent\":300,",
                                     "\"resent\":0,",
