@@ -12,13 +12,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mariadb.jdbc.Driver;
 
 /** Migrated settings for MySQL, with MariaDB, and its driver beside the extension. */
-@Tag("long")
 class AccessMariadbIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -14,10 +14,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A ban that the API of one process makes is in force at another one. */
+@Tag("long")
 class BansClusterIT {
 
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
