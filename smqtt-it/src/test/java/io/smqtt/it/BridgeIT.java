@@ -166,14 +166,14 @@ class BridgeIT {
                     .token(Files.readString(directory.resolve("data/management.token"))
                             .strip());
             await().atMost(PATIENCE)
-                    .untilAsserted(() -> assertThat(
-                                    api.get("/bridges/mqtt:cloud").text())
-                            .contains(
-                                    "\"sent\":300,",
-                                    "\"resent\":0,",
-                                    "\"queuing\":0,",
-                                    "\"dropped\":9,",
-                                    "\"refused\":0"));
+                    .untilAsserted(
+                            () -> assertThat(api.get("/bridges/mqtt:cloud").text())
+                                    .contains(
+                                            "\"sent\":300,",
+                                            "\"resent\":0,",
+                                            "\"queuing\":0,",
+                                            "\"dropped\":9,",
+                                            "\"refused\":0"));
             try (RawClient later = RawClient.to(address(port), ProtocolVersion.MQTT_5)) {
                 later.connect("later");
                 later.subscribe("plant/#", 1);

@@ -202,7 +202,8 @@ final class ReplicaNode implements ReplicaLink, Replicas {
             Adopter adopter = adopters.get(home);
             return adopter != null && adopter.hasAdopted();
         }
-        return nodes.contains(server) && replica.group().present().contains(server); // one channel may notice its end before the other
+        return nodes.contains(server)
+                && replica.group().present().contains(server); // one channel may notice its end before the other
     }
 
     private ReplicatedStore store() {
