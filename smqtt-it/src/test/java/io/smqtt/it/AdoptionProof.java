@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -122,14 +123,21 @@ class AdoptionProof {
                 load.acknowledged());
     }
 
-    /** Waits until each node serves its own store, as all see it. */
+    /** Waits until each node serves its own store, and no node has seen another one serve it since. */
     private static boolean awaitHomes(ReplicatedCluster cluster) {
         try {
-            await().atMost(PATIENCE).until(() -> servers(cluster).stream().allMatch("{n0=n0, n1=n1, n2=n2}"::equals));
+            await().atMost(PATIENCE)
+                    .until(() -> IntStream.range(0, ReplicatedCluster.NODES)
+                            .allMatch(node -> isHome("n" + node, cluster.servers(node))));
             return true;
         } catch (ConditionTimeoutException e) {
             return false;
         }
+    }
+
+    private static boolean isHome(String node, Map<String, String> servers) {
+        return node.equals(servers.get(node))
+                && servers.entrySet().stream().allMatch(each -> each.getKey().equals(each.getValue()));
     }
 
     private static List<String> servers(ReplicatedCluster cluster) {
