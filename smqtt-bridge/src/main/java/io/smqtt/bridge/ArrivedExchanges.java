@@ -54,9 +54,9 @@ final class ArrivedExchanges {
 
     /** How far a connection is. */
     enum Entry {
-        /** What comes over it can be handled. */
+        /** Its packets can be handled. */
         READY,
-        /** Nothing that comes over it must be handled before something is stored. */
+        /** No packet of it must be handled before a change is stored. */
         STORING,
         /** Messages of another address are not stored yet: it must not be used. */
         REFUSED
@@ -158,7 +158,7 @@ final class ArrivedExchanges {
         noted = false;
     }
 
-    /** What is stored one after the other for one connection. */
+    /** The writes for one connection, one after the other. */
     private final class Change {
 
         private final String address;

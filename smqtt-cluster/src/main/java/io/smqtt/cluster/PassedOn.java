@@ -139,7 +139,7 @@ final class PassedOn {
         }
     }
 
-    /** Passes copies of the next page on. What comes later is not copied: the routes of the other node have it. */
+    /** Passes copies of the next page on. Later messages are not copied: the routes of the other node have it. */
     private void copy() {
         if (copying) {
             return;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The nodes whose sessions a peer serves: messages for these go to the peer, by its routes, and are not parked for their nodes. So each message to the peer
- * has the names of these nodes; the peer refuses it for one that it does not serve. What the peer may not have accepted when it fails is kept for these
+ * has the names of these nodes; the peer refuses it for one that it does not serve. Messages that the peer may not have accepted when it fails are kept for these
  * nodes, too.
  */
 @OnClusterLoop

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the adoption of a store means to the clients in it, and to its own node. */
+/** Clients of an adopted store, and its own node. */
 class AdoptedClientsTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);
@@ -49,7 +49,7 @@ class AdoptedClientsTest {
         simulation.run(LONG);
         open(a, "c");
         open(b, "c");
-        a.clients().mayMove(false); // what other nodes have parked for it is on its way
+        a.clients().mayMove(false); // other nodes have parked messages for it
         network.healAll();
         simulation.run(LONG);
         assertThat(a.clients().sessions()).containsKey("c");

@@ -346,7 +346,7 @@ class AdoptedMessagesTest {
         assertThat(store.messages(QUEUE)).hasSize(2_500);
     }
 
-    /** What a publisher waits for. */
+    /** The acknowledgement of a publisher. */
     private static final class Ticket implements RouteTicket {
 
         private int holds;

@@ -164,7 +164,7 @@ final class BrokerCluster {
         return sink == null ? null : sink.front();
     }
 
-    /** Where a front node tries first to relay a client to. */
+    /** The node to which a front node relays a client first. */
     String firstChoice(int front, String clientId) {
         return RelayChoices.first(status(front).peers(), clientId);
     }

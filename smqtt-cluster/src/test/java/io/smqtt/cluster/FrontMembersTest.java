@@ -10,7 +10,6 @@ import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -110,67 +109,21 @@ class FrontMembersTest {
 
     @Test
     void aNodeThatSaysLateThatItIsAFrontNodeKeepsWillsNoLonger() {
-        Wire wire = new Wire(
-                new RecordingWire(simulation, new ArrayList<>()),
-                new ArrayList<>(List.of("x")),
-                new ArrayList<>(List.of("x")));
+        List<Frame> said = new ArrayList<>();
+        List<String> keepers = new ArrayList<>(List.of("x"));
+        RecordingWire wire = new RecordingWire(simulation, said, List.of("x"), keepers, List.of());
         Wills wills = new Wills(wire, new SimulatedClients(Runnable::run), Duration.ofSeconds(1), () -> {});
         wills.up("x");
         wills.inForce("client", null, will(), 0);
-        assertThat(wire.copies()).extracting(Frame.WillCopy::holders).containsExactly(List.of("x"));
+        assertThat(holders(said)).containsExactly(List.of("x"));
 
-        wire.keepers().clear();
+        keepers.clear();
         wills.tick(1);
 
-        assertThat(wire.copies()).extracting(Frame.WillCopy::holders).containsExactly(List.of("x"), List.of());
+        assertThat(holders(said)).containsExactly(List.of("x"), List.of());
     }
 
-    /** A wire with nodes that are reachable, some of which keep sessions. */
-    private record Wire(RecordingWire inner, Collection<String> others, Collection<String> keepers)
-            implements ClientWire {
-
-        List<Frame.WillCopy> copies() {
-            return inner.said().stream().map(Frame.WillCopy.class::cast).toList();
-        }
-
-        @Override
-        public NodeIdentity self() {
-            return inner.self();
-        }
-
-        @Override
-        public boolean reaches(String nodeId, long epoch) {
-            return true;
-        }
-
-        @Override
-        public void send(String nodeId, Frame.Client frame) {
-            inner.send(nodeId, frame);
-        }
-
-        @Override
-        public long nextClock() {
-            return inner.nextClock();
-        }
-
-        @Override
-        public void heardClock(long clock) {
-            inner.heardClock(clock);
-        }
-
-        @Override
-        public long nanoTime() {
-            return inner.nanoTime();
-        }
-
-        @Override
-        public void later(long millis, Runnable task) {
-            inner.later(millis, task);
-        }
-
-        @Override
-        public void execute(Runnable task) {
-            inner.execute(task);
-        }
+    private static List<List<String>> holders(List<Frame> said) {
+        return said.stream().map(frame -> ((Frame.WillCopy) frame).holders()).toList();
     }
 }

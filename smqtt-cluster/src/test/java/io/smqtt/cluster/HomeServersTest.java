@@ -9,7 +9,6 @@ import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -206,7 +205,8 @@ class HomeServersTest {
     void aNodeOfAnEarlierVersionIsNotAwaited() {
         cluster("b");
         List<Frame> said = new ArrayList<>();
-        ClientWire wire = new WithAnEarlierVersion(new RecordingWire(simulation, said));
+        ClientWire wire =
+                new RecordingWire(simulation, said, List.of("earlier"), List.of("earlier"), List.of("earlier"));
         Wills wills = new Wills(wire, node("b").clients(), WHILE, () -> {});
         HomeServers servers =
                 new HomeServers(wire, node("b"), home -> null, done -> done.accept(true), Runnable::run, wills, WHILE);
@@ -229,59 +229,5 @@ class HomeServersTest {
         assertThat(member.ignoresServers()).isFalse();
         member.heard(earlier, Frame.NOTHING, simulation.nanoTime());
         assertThat(member.ignoresServers()).isTrue();
-    }
-
-    /** Another node is there, which does not know the frames. */
-    private record WithAnEarlierVersion(RecordingWire wire) implements ClientWire {
-
-        @Override
-        public NodeIdentity self() {
-            return wire.self();
-        }
-
-        @Override
-        public Collection<String> others() {
-            return List.of("earlier");
-        }
-
-        @Override
-        public boolean ignoresServers(String nodeId) {
-            return nodeId.equals("earlier");
-        }
-
-        @Override
-        public boolean reaches(String nodeId, long epoch) {
-            return true;
-        }
-
-        @Override
-        public void send(String nodeId, Frame.Client frame) {
-            wire.send(nodeId, frame);
-        }
-
-        @Override
-        public long nextClock() {
-            return wire.nextClock();
-        }
-
-        @Override
-        public void heardClock(long clock) {
-            wire.heardClock(clock);
-        }
-
-        @Override
-        public long nanoTime() {
-            return wire.nanoTime();
-        }
-
-        @Override
-        public void later(long millis, Runnable task) {
-            wire.later(millis, task);
-        }
-
-        @Override
-        public void execute(Runnable task) {
-            wire.execute(task);
-        }
     }
 }

@@ -69,7 +69,7 @@ class LeftOutTest {
         writer.flush();
     }
 
-    /** What the broker says of the adoption of the store. */
+    /** The report of the broker about the adoption of the store. */
     private List<String> adopted(long maxSessionBytes) {
         Part part = new Part();
         try (TestBroker broker = TestBroker.builder()

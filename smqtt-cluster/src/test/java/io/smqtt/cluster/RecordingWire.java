@@ -7,11 +7,34 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Keeps what is said instead of sending it. */
-record RecordingWire(Simulation simulation, SimulatedLoop loop, List<Frame> said) implements ClientWire {
+/**
+ * Keeps frames instead of sending them.
+ *
+ * @param others the nodes that are reachable
+ * @param keepers those that keep sessions of others
+ * @param earlier those of a version that does not know the adoption of stores
+ */
+record RecordingWire(
+        Simulation simulation,
+        SimulatedLoop loop,
+        List<Frame> said,
+        Collection<String> others,
+        Collection<String> keepers,
+        Collection<String> earlier)
+        implements ClientWire {
 
+    /** Without other nodes. */
     RecordingWire(Simulation simulation, List<Frame> said) {
-        this(simulation, new SimulatedLoop(simulation), said);
+        this(simulation, said, List.of(), List.of(), List.of());
+    }
+
+    RecordingWire(
+            Simulation simulation,
+            List<Frame> said,
+            Collection<String> others,
+            Collection<String> keepers,
+            Collection<String> earlier) {
+        this(simulation, new SimulatedLoop(simulation), said, others, keepers, earlier);
     }
 
     @Override
@@ -20,8 +43,8 @@ record RecordingWire(Simulation simulation, SimulatedLoop loop, List<Frame> said
     }
 
     @Override
-    public Collection<String> others() {
-        return List.of();
+    public boolean ignoresServers(String nodeId) {
+        return earlier.contains(nodeId);
     }
 
     @Override
@@ -41,7 +64,7 @@ record RecordingWire(Simulation simulation, SimulatedLoop loop, List<Frame> said
 
     @Override
     public void heardClock(long clock) {
-        // nobody else is there
+        // there is no other clock
     }
 
     @Override

@@ -138,9 +138,7 @@ class SessionMoveTest {
 
         simulation.run(Duration.ofSeconds(5));
 
-        assertThat(answers).containsOnlyNulls().hasSize(1);
-        assertThat(a.clients().sessions()).containsKey(clientId);
-        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
+        assertMovedFromBToA(clientId);
     }
 
     @Test
@@ -158,9 +156,7 @@ class SessionMoveTest {
         a.clients().awaited(false);
         simulation.run(Duration.ofSeconds(5));
 
-        assertThat(answers).containsOnlyNulls().hasSize(1);
-        assertThat(a.clients().sessions()).containsKey(clientId);
-        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
+        assertMovedFromBToA(clientId);
     }
 
     @Test
@@ -438,5 +434,11 @@ class SessionMoveTest {
         sender.acknowledged(new Frame.SessionAck(7, 2, 1, 0, true));
         simulation.run(Duration.ofMillis(1));
         assertThat(said).hasSize(2);
+    }
+
+    private void assertMovedFromBToA(String clientId) {
+        assertThat(answers).containsOnlyNulls().hasSize(1);
+        assertThat(a.clients().sessions()).containsKey(clientId);
+        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
     }
 }

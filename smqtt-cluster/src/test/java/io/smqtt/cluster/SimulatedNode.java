@@ -617,7 +617,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         }
     }
 
-    /** What was parked here for sessions that this node serves is taken later. */
+    /** Messages that are parked here for sessions that this node serves are taken later. */
     void holdsSentOn() {
         holdsSentOn = true;
     }

@@ -123,7 +123,7 @@ public final class Adoptions {
     }
 
     /**
-     * What this node had parked for the node of an adopted store has come to its sessions: newer messages may follow.
+     * The messages that this node had parked for the node of an adopted store have come to its sessions: newer ones may follow.
      *
      * @param home the node whose store it is
      */

@@ -27,7 +27,7 @@ final class SessionIntake {
     /** Whether messages that come first are awaited: others are held back. */
     private boolean awaitsEarlier;
 
-    /** What is held back meanwhile; null if nothing is. */
+    /** The messages that are held back meanwhile; null without any. */
     private @Nullable HeldMessages later;
 
     /** Deliveries that came from another node and may also come here: {@link TakenMessages#idOf}. */

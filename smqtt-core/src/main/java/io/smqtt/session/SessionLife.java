@@ -282,7 +282,7 @@ final class SessionLife {
         runWaiting();
     }
 
-    /** Another node serves the session and its rows: its client is disconnected, and has no session here. What is routed to it is refused by the store. */
+    /** Another node serves the session and its rows: its client is disconnected, and has no session here. Messages for it are refused by the store. */
     void lose() {
         if (phase == SessionPhase.ENDED) {
             return;

@@ -290,7 +290,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         }
     }
 
-    /** What this node had parked for the sessions has come: they take the messages that were held back. */
+    /** The messages that this node had parked for the sessions have come: they take those that were held back. */
     @AnyThread
     void sentOn() {
         onLoops(this::takeHeldBack);

@@ -33,7 +33,7 @@ class AdoptionsTest {
     private final SessionBench bench = new SessionBench(2, LimitsConfig.defaults(), SessionConfig.defaults(), own);
     private final RecordingSink sink = new RecordingSink();
 
-    /** What the cluster has to do before the sessions are forgotten. */
+    /** The task of the cluster before the sessions are forgotten. */
     private @Nullable Runnable quiet;
 
     /** The ticket of a publisher. */

@@ -297,7 +297,7 @@ final class AdoptionLoad {
         return account;
     }
 
-    /** What was noted beside messages. */
+    /** Notes beside messages. */
     List<String> faults() {
         return List.copyOf(faults);
     }

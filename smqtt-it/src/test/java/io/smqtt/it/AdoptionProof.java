@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Three nodes with {@code storage.adoption} under load. In each round one of them is killed, its clients go to the others, and it returns. At the end
  * all subscribers take what waits for them, and the account is made: nothing that was acknowledged is lost, QoS 2 comes once, the order of each
- * publisher and topic is kept, and no client is told that its session does not exist.
+ * publisher and topic is kept, and each client finds its session.
  *
  * <p>{@code -Dsmqtt.adoption.rounds=10}, {@code -Dsmqtt.adoption.wipe=10} (each tenth time the disk is wiped, too), {@code -Dsmqtt.adoption.rate=500}
  * (messages a second), {@code -Dsmqtt.seed}. The logs of the nodes and a line for each message that did not come as it should stay in

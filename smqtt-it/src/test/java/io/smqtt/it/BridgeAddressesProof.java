@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.test.LoopbackPorts;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,22 +36,7 @@ class BridgeAddressesProof {
     Path directory;
 
     private BridgeEnd end(String name, int port, String bridges) throws Exception {
-        Path folder = Files.createDirectories(directory.resolve(name));
-        return BridgeEnd.smqtt(Files.writeString(folder.resolve("test.yaml"), """
-                management:
-                  enabled: false
-                access:
-                  allow-anonymous: loopback
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: %d
-                  ws:
-                    enabled: false
-                limits:
-                  max-queued-messages: 10000000
-                  max-queued-bytes: 1GiB
-                """.formatted(port) + bridges));
+        return BridgeEnd.smqtt(directory.resolve(name), port, bridges);
     }
 
     private BridgeEnd dialling() throws Exception {

@@ -3,6 +3,7 @@ package io.smqtt.it;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
@@ -14,9 +15,30 @@ abstract class BridgeEnd implements AutoCloseable {
 
     private final Whereabouts clients = new Whereabouts();
 
-    /** This broker. */
-    static BridgeEnd smqtt(Path configuration) {
-        return new Ours(configuration);
+    /**
+     * This broker.
+     *
+     * @param folder of its configuration and data, which is made
+     * @param bridges the block of its bridges, or an empty text
+     */
+    static BridgeEnd smqtt(Path folder, int port, String bridges) throws IOException {
+        return new Ours(
+                Files.writeString(Files.createDirectories(folder).resolve("test.yaml"), """
+                management:
+                  enabled: false
+                access:
+                  allow-anonymous: loopback
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: %d
+                  ws:
+                    enabled: false
+                limits:
+                  max-queued-messages: 10000000
+                  max-queued-bytes: 1GiB
+                  max-awaiting-release: 65535
+                """.formatted(port) + bridges));
     }
 
     /** A mosquitto. */

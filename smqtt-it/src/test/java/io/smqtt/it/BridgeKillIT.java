@@ -195,23 +195,7 @@ class BridgeKillIT {
     }
 
     private BridgeEnd smqtt(String name, int port, String bridges) throws Exception {
-        Path folder = Files.createDirectories(directory.resolve(name));
-        return BridgeEnd.smqtt(Files.writeString(folder.resolve("test.yaml"), """
-                management:
-                  enabled: false
-                access:
-                  allow-anonymous: loopback
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: %d
-                  ws:
-                    enabled: false
-                limits:
-                  max-queued-messages: 10000000
-                  max-queued-bytes: 1GiB
-                  max-awaiting-release: 65535
-                """.formatted(port) + bridges));
+        return BridgeEnd.smqtt(directory.resolve(name), port, bridges);
     }
 
     /**

@@ -4,7 +4,7 @@ package io.smqtt.it;
 import io.smqtt.test.ReceivedPacket;
 import java.time.Duration;
 
-/** Publishes numbers to several topics in turn, on any node, and writes down what becomes of each. What is refused is sent again. */
+/** Publishes numbers to several topics in turn, on any node, and notes the answer to each. Refused ones are sent again. */
 final class CampaignPublisher extends JournalPublisher {
 
     /** The topics of a publisher. */

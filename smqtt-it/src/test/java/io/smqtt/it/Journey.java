@@ -38,7 +38,7 @@ final class Journey implements ConnectionWatch {
         this.nodeAt = nodeAt;
     }
 
-    /** Where the client looks for its broker. */
+    /** The address at which the client looks for its broker. */
     Whereabouts place() {
         return place;
     }
@@ -153,7 +153,7 @@ final class Journey implements ConnectionWatch {
         return new TreeMap<>(refusals);
     }
 
-    /** Where the client was around a moment: the connection before it, and the two after it. */
+    /** The connections of the client around a moment: the connection before it, and the two after it. */
     synchronized String around(int millis) {
         int after = 0;
         while (after < stays.size() && stays.get(after).fromMillis <= millis) {

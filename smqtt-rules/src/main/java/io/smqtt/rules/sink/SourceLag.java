@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks from time to time how many messages wait in the external system of a source, and reports it. What is not known is reported as such, and asked
+ * Asks from time to time how many messages wait in the external system of a source, and reports it. An unknown number is reported as such, and asked
  * again; after an error, such as of a right that is missing, a minute later. For the thread of a run.
  */
 public final class SourceLag {

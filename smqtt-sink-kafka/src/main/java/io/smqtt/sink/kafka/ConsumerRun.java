@@ -154,7 +154,7 @@ final class ConsumerRun implements SourceRuns.Run, ConsumerRebalanceListener {
     }
 
     /**
-     * The records behind those that were read, as the consumer knows from its last fetches. What it knows is old while it fetches nothing, because it
+     * The records behind those that were read, as the consumer knows from its last fetches. The figure is old while it fetches nothing, because it
      * is paused or has no connection.
      */
     private OptionalLong lag(Consumer<byte[], byte[]> of) {
