@@ -214,12 +214,17 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
 
     /** Hands over messages for which there is demand; returns how many more may be handed over in this run. */
     private int emit(int atMost) {
-        int more = atMost;
-        while (more > 0 && !waiting.isEmpty() && demand.get() > 0 && !over.get()) {
-            more--;
-            demand.updateAndGet(open -> open == Long.MAX_VALUE ? open : open - 1);
+        int most = (int) Math.min(demand.get(), Math.min(atMost, waiting.size()));
+        int handedOver = 0;
+        while (handedOver < most && !over.get()) {
+            handedOver++;
             handOver(waiting.remove());
         }
+        if (handedOver > 0) { // what was asked for meanwhile is for the next pass
+            int taken = handedOver;
+            demand.updateAndGet(open -> open == Long.MAX_VALUE ? open : open - taken);
+        }
+        int more = atMost - handedOver;
         Session current = attached();
         if (full && waiting.size() < window && current != null) {
             full = false;

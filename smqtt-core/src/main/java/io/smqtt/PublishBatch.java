@@ -9,7 +9,6 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.HeldTicket;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -46,16 +45,16 @@ final class PublishBatch extends HeldTicket {
     @AnyThread
     void publish(List<ApplicationMessage> messages) {
         List<RoutingLoop> loops = parts.router().loops();
-        List<List<Integer>> byLoop = new ArrayList<>(loops.size());
-        loops.forEach(loop -> byLoop.add(new ArrayList<>()));
-        for (int i = 0; i < messages.size(); i++) {
-            byLoop.get(Math.floorMod(messages.get(i).topic().hashCode(), loops.size()))
-                    .add(i);
+        int[] loopOf = new int[messages.size()];
+        int[] counts = new int[loops.size()];
+        for (int i = 0; i < loopOf.length; i++) {
+            loopOf[i] = Math.floorMod(messages.get(i).topic().hashCode(), loops.size());
+            counts[loopOf[i]]++;
         }
-        for (int i = 0; i < loops.size(); i++) {
-            List<Integer> own = byLoop.get(i);
-            if (!own.isEmpty()) {
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] > 0) {
                 RoutingLoop loop = loops.get(i);
+                int[] own = indexesOf(i, loopOf, counts[i]);
                 hold();
                 loop.executor().execute(() -> route(loop, messages, own));
             }
@@ -63,25 +62,35 @@ final class PublishBatch extends HeldTicket {
         release(true);
     }
 
+    private static int[] indexesOf(int loop, int[] loopOf, int count) {
+        int[] indexes = new int[count];
+        int found = 0;
+        for (int i = 0; found < count; i++) {
+            if (loopOf[i] == loop) {
+                indexes[found++] = i;
+            }
+        }
+        return indexes;
+    }
+
     @OnEventLoop
-    private void route(RoutingLoop loop, List<ApplicationMessage> messages, List<Integer> own) {
+    private void route(RoutingLoop loop, List<ApplicationMessage> messages, int[] own) {
         int routed = 0;
         Offer offer = new Offer();
+        long now = parts.ticker().nanoTime();
         try {
             for (int index : own) {
                 offer.of(index);
-                route(
-                        loop,
-                        messages.get(index)
-                                .accepted(loop.nextMessageId(), parts.ticker().nanoTime(), null),
-                        offer);
+                route(loop, messages.get(index).accepted(loop.nextMessageId(), now, null), offer);
                 offer.routed();
                 routed++;
             }
         } finally {
-            if (routed < own.size()) {
+            if (routed < own.length) {
                 offer.routed();
-                failed.addAll(own.subList(routed, own.size()));
+                for (int i = routed; i < own.length; i++) {
+                    failed.add(own[i]);
+                }
             }
             release(true);
         }

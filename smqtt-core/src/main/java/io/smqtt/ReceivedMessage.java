@@ -4,11 +4,14 @@ package io.smqtt;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.thread.AnyThread;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /** A message that a consumer in this process must acknowledge, see {@link Broker#receive}. */
 @AnyThread
 public final class ReceivedMessage {
+
+    private static final AtomicIntegerFieldUpdater<ReceivedMessage> ACKNOWLEDGED =
+            AtomicIntegerFieldUpdater.newUpdater(ReceivedMessage.class, "acknowledged");
 
     private final Consumer consumer;
     private final ApplicationMessage message;
@@ -16,7 +19,7 @@ public final class ReceivedMessage {
     private final boolean retained;
     private final boolean redelivered;
     private final int packetId;
-    private final AtomicBoolean acknowledged = new AtomicBoolean();
+    private volatile int acknowledged; // 0 or 1, by its updater: an object less for each message
 
     ReceivedMessage(
             Consumer consumer,
@@ -75,7 +78,7 @@ public final class ReceivedMessage {
      * has ended.
      */
     public void acknowledge() {
-        if (packetId > 0 && acknowledged.compareAndSet(false, true)) {
+        if (packetId > 0 && ACKNOWLEDGED.compareAndSet(this, 0, 1)) {
             consumer.acknowledge(this);
         }
     }

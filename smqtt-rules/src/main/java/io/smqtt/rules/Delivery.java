@@ -4,8 +4,7 @@ package io.smqtt.rules;
 import io.smqtt.ReceivedMessage;
 import io.smqtt.rules.sink.SinkRecord;
 import io.smqtt.thread.AnyThread;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /** A message in an action, with all rows that the statement has made of it: acknowledged when all of them are settled. */
@@ -13,19 +12,21 @@ import org.jspecify.annotations.Nullable;
 final class Delivery {
 
     private static final int ABANDONED = Integer.MIN_VALUE / 2;
+    private static final AtomicIntegerFieldUpdater<Delivery> OPEN =
+            AtomicIntegerFieldUpdater.newUpdater(Delivery.class, "open");
 
     private final ReceivedMessage message;
     private final int rows;
     private final long bytes;
-    private final AtomicInteger open;
-    private final AtomicReference<@Nullable String> refusal = new AtomicReference<>();
+    private volatile int open; // by its updater: an object less for each message
+    private volatile @Nullable String refusal;
 
     /** With the approximate size of message and rows. */
     Delivery(ReceivedMessage message, int rows, long bytes) {
         this.message = message;
         this.rows = rows;
         this.bytes = bytes;
-        this.open = new AtomicInteger(rows);
+        this.open = rows;
     }
 
     /** One row of a message. */
@@ -48,23 +49,27 @@ final class Delivery {
 
     /** Settles a row that the sink has; true if it was the last one. */
     boolean settle() {
-        return open.decrementAndGet() == 0;
+        return OPEN.decrementAndGet(this) == 0;
     }
 
     /** Settles a row that the sink will never have; true if it was the last one. */
     boolean refuse(String reason) {
-        refusal.compareAndSet(null, reason);
+        synchronized (this) {
+            if (refusal == null) {
+                refusal = reason;
+            }
+        }
         return settle();
     }
 
     /** Settles all rows, because the action has ended; true if not all were settled. An answer that comes afterwards settles nothing. */
     boolean abandon() {
-        return open.getAndSet(ABANDONED) > 0;
+        return OPEN.getAndSet(this, ABANDONED) > 0;
     }
 
     /** Why a row was refused; null if none was. */
     @Nullable
     String refusal() {
-        return refusal.get();
+        return refusal;
     }
 }

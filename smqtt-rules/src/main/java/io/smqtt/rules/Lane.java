@@ -51,8 +51,8 @@ final class Lane {
 
     /** What a lane tells its action. */
     interface Outcomes {
-        /** The sink has a row. */
-        void succeeded(Delivery.Item item);
+        /** The sink has these rows. */
+        void succeeded(List<Delivery.Item> items);
 
         /** A row is given up. */
         void refused(Delivery.Item item, String reason);
@@ -62,6 +62,11 @@ final class Lane {
 
         /** The sink has answered. */
         void worked();
+
+        /** The next rows can be sent, after an answer on a thread of the sink or a pause: begins them at once, or on another thread. */
+        default void next(Lane lane) {
+            lane.advance();
+        }
     }
 
     private final Sink sink;
@@ -72,6 +77,7 @@ final class Lane {
     private final Backoff backoff;
     private final Scheduler timer = Schedulers.parallel();
     private final AtomicInteger passes = new AtomicInteger();
+    private final Runnable advancing = this::advance;
 
     // guarded by this
     private final ArrayDeque<Delivery.Item> waiting = new ArrayDeque<>();
@@ -172,6 +178,20 @@ final class Lane {
         outcomes.failed(String.valueOf(error), batch.size());
     }
 
+    /** {@link #advance} as a task: always the same one. */
+    Runnable advancing() {
+        return advancing;
+    }
+
+    /** Sends what can be sent: in the call of {@link #advance} that runs, otherwise where the action wants it. */
+    private void again() {
+        if (passes.get() != 0) {
+            advance();
+        } else {
+            outcomes.next(this);
+        }
+    }
+
     /** Whether an answer is to the last attempt. */
     private synchronized boolean isLast(int number) {
         return number == attempt;
@@ -193,7 +213,7 @@ final class Lane {
         synchronized (this) {
             busy = false;
         }
-        advance();
+        again();
     }
 
     /** What is to be done; null if nothing is. */
@@ -260,7 +280,7 @@ final class Lane {
 
     private void answered(List<Delivery.Item> batch, BatchResult result) {
         if (result.refusals().isEmpty()) {
-            batch.forEach(outcomes::succeeded);
+            outcomes.succeeded(batch);
             outcomes.worked();
             succeeded(batch.size());
             done(List.of());
@@ -273,12 +293,12 @@ final class Lane {
         for (int i = 0; i < batch.size(); i++) {
             BatchResult.Refusal refusal = refusals.get(i);
             if (refusal == null) {
-                outcomes.succeeded(batch.get(i));
+                outcomes.succeeded(List.of(batch.get(i)));
             } else if (refusal.recoverable() && !isOver()) {
                 again.add(batch.get(i));
                 reason = refusal.reason();
             } else if (refusal.written()) {
-                outcomes.succeeded(batch.get(i));
+                outcomes.succeeded(List.of(batch.get(i)));
             } else {
                 outcomes.refused(batch.get(i), refusal.reason());
             }
@@ -385,14 +405,18 @@ final class Lane {
     }
 
     private void done(List<Delivery.Item> rest) {
+        boolean hasMore;
         synchronized (this) {
             if (!closed) {
                 current = rest;
             }
             busy = false;
             running = null;
+            hasMore = !current.isEmpty() || !waiting.isEmpty();
         }
-        advance();
+        if (hasMore) {
+            again();
+        }
     }
 
     private void later(List<Delivery.Item> batch) {

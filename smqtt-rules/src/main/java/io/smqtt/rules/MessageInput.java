@@ -36,7 +36,7 @@ final class MessageInput extends RuleInput {
     private final BrokerModule.Core core;
     private final String node;
     private final ApplicationMessage message;
-    private final long now = System.currentTimeMillis();
+    private long nowMillis; // when it is first asked for; 0 before
 
     MessageInput(BrokerModule.Core core, String node, ApplicationMessage message) {
         this.core = core;
@@ -62,7 +62,7 @@ final class MessageInput extends RuleInput {
             case "flags" -> Map.of("retain", message.retain());
             case "pub_props" -> properties(message.properties());
             case "publish_received_at" -> receivedAt();
-            case "timestamp" -> now;
+            case "timestamp" -> now();
             case "node" -> node;
             case "event" -> "message.publish";
             default -> null;
@@ -89,7 +89,14 @@ final class MessageInput extends RuleInput {
 
     private long receivedAt() {
         long age = core.ticker().nanoTime() - message.acceptedAtNanos();
-        return now - TimeUnit.NANOSECONDS.toMillis(Math.max(0, age));
+        return now() - TimeUnit.NANOSECONDS.toMillis(Math.max(0, age));
+    }
+
+    private long now() {
+        if (nowMillis == 0) {
+            nowMillis = System.currentTimeMillis();
+        }
+        return nowMillis;
     }
 
     private static Map<String, @Nullable Object> properties(PublishProperties properties) {

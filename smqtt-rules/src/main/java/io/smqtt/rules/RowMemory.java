@@ -39,8 +39,7 @@ final class RowMemory<T> {
 
     /** Evaluates a message, or lets it wait. On the thread of its topic. */
     void evaluate(RuleThreads.Worker worker, T message) {
-        Queue<T> waiting = parked.get(worker);
-        if (!isFull() && (waiting == null || waiting.isEmpty())) {
+        if (!isFull() && (parkedCount.get() == 0 || !hasParked(worker))) {
             evaluation.accept(worker, message);
             return;
         }
@@ -49,6 +48,11 @@ final class RowMemory<T> {
         if (!isFull()) { // the last row has left in the meantime
             RuleThreads.execute(worker, this::resume);
         }
+    }
+
+    private boolean hasParked(RuleThreads.Worker worker) {
+        Queue<T> waiting = parked.get(worker);
+        return waiting != null && !waiting.isEmpty();
     }
 
     /** Lets all messages that wait be evaluated, whatever rows there are: the action has ended, and counts them only. */

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +86,8 @@ final class RuleAction implements Lane.Outcomes {
     private volatile boolean failing;
     private volatile @Nullable Messages messages;
     private volatile @Nullable Session unnamed; // of the consumer, without a store
+    private final AtomicInteger owed = new AtomicInteger(); // messages for which there is no demand yet
+    private final Runnable asking = this::askForOwed;
 
     /** With the account that it continues. */
     RuleAction(Shared shared, String name, RuleActionConfig config, Sink sink, RuleCounts counts) {
@@ -263,7 +266,7 @@ final class RuleAction implements Lane.Outcomes {
         ApplicationMessage message = received.message();
         if (RuleTrail.ends(message, shared.rule())) {
             loops(message);
-            finish(received);
+            finishLater(worker, received);
             return;
         }
         RuleOutcome outcome;
@@ -283,7 +286,7 @@ final class RuleAction implements Lane.Outcomes {
             bury(received, "SQL: " + failed.reason());
         } else {
             counts.noResult.increment();
-            finish(received);
+            finishLater(worker, received);
         }
     }
 
@@ -314,11 +317,8 @@ final class RuleAction implements Lane.Outcomes {
             delivery = new Delivery(received, rows.size(), bytes(outcome) + message.footprintBytes());
             int spread = RuleThreads.spread(message.topic().value()) >>> 8;
             Lane lane = lanes.get(Math.floorMod(spread, lanes.size()));
-            List<Delivery.Item> items = new ArrayList<>(rows.size());
-            for (Map<String, @Nullable Object> row : rows) {
-                items.add(new Delivery.Item(new SinkRecord(row, message), delivery));
-            }
-            worker.filled(lane);
+            List<Delivery.Item> items = items(rows, message, delivery);
+            worker.atEnd(lane.advancing());
             bytes = delivery.bytes();
             memory.add(bytes);
             isAdded = lane.put(items);
@@ -334,6 +334,18 @@ final class RuleAction implements Lane.Outcomes {
             memory.free(bytes);
             counts.left(true, isLost(received));
         }
+    }
+
+    private static List<Delivery.Item> items(
+            List<Map<String, @Nullable Object>> rows, ApplicationMessage message, Delivery delivery) {
+        if (rows.size() == 1) {
+            return List.of(new Delivery.Item(new SinkRecord(rows.get(0), message), delivery));
+        }
+        List<Delivery.Item> items = new ArrayList<>(rows.size());
+        for (Map<String, @Nullable Object> row : rows) {
+            items.add(new Delivery.Item(new SinkRecord(row, message), delivery));
+        }
+        return items;
     }
 
     /** Whether the end of the action loses a message that it has, because no queue on disk has it. */
@@ -353,28 +365,48 @@ final class RuleAction implements Lane.Outcomes {
     // --- outcomes of lanes
 
     @Override
-    public void succeeded(Delivery.Item item) {
-        if (item.delivery().settle()) {
-            settled(item.delivery());
+    public void succeeded(List<Delivery.Item> items) {
+        long bytes = 0;
+        int successes = 0;
+        for (Delivery.Item item : items) {
+            Delivery delivery = item.delivery();
+            if (!delivery.settle()) {
+                continue;
+            }
+            String refusal = delivery.refusal();
+            if (refusal == null) {
+                bytes += delivery.bytes();
+                successes++;
+                delivery.message().acknowledge();
+            } else {
+                giveUp(delivery, refusal);
+            }
         }
+        if (successes > 0) {
+            counts.success.add(successes);
+            memory.free(bytes);
+            ask(successes);
+        }
+    }
+
+    /** The next rows are made ready for the sink on a thread of rules, not on the one that has answered: this may be an event loop of clients. */
+    @Override
+    public void next(Lane lane) {
+        shared.threads().advance(lane);
     }
 
     @Override
     public void refused(Delivery.Item item, String reason) {
-        if (item.delivery().refuse(reason)) {
-            settled(item.delivery());
+        Delivery delivery = item.delivery();
+        if (delivery.refuse(reason)) {
+            String first = delivery.refusal();
+            giveUp(delivery, first == null ? reason : first);
         }
     }
 
-    private void settled(Delivery delivery) {
+    private void giveUp(Delivery delivery, String refusal) {
         memory.free(delivery.bytes());
-        String refusal = delivery.refusal();
-        if (refusal == null) {
-            counts.success.increment();
-            finish(delivery.message());
-        } else {
-            bury(delivery.message(), refusal);
-        }
+        bury(delivery.message(), refusal);
     }
 
     @Override
@@ -417,9 +449,27 @@ final class RuleAction implements Lane.Outcomes {
 
     private void finish(ReceivedMessage received) {
         received.acknowledge();
+        ask(1);
+    }
+
+    /** The same, with one demand for all messages that were evaluated together. */
+    private void finishLater(RuleThreads.Worker worker, ReceivedMessage received) {
+        received.acknowledge();
+        owed.incrementAndGet();
+        worker.atEnd(asking);
+    }
+
+    private void askForOwed() {
+        int more = owed.getAndSet(0);
+        if (more > 0) {
+            ask(more);
+        }
+    }
+
+    private void ask(int more) {
         Messages subscriber = messages;
         if (subscriber != null && !stopped) {
-            subscriber.request(1);
+            subscriber.request(more);
         }
     }
 

@@ -9,15 +9,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.util.concurrent.Queues;
 
 /**
  * The threads that evaluate statements. All messages of a topic use the same one, so that their order is kept. What waits for a thread is bounded by
@@ -56,9 +57,11 @@ final class RuleThreads {
 
         private final ThreadPoolExecutor executor;
         private RecentInputs inputs = new RecentInputs(); // those of the present thread, and on it
-        private final Queue<Consumer<Worker>> tasks = new ConcurrentLinkedQueue<>();
+        private final Queue<Consumer<Worker>> tasks =
+                Queues.<Consumer<Worker>>unboundedMultiproducer().get();
         private final AtomicInteger waiting = new AtomicInteger();
-        private final Set<Lane> filled = new LinkedHashSet<>(); // on the thread
+        private final Set<Runnable> atEnd = new LinkedHashSet<>(); // on the thread
+        private @Nullable Runnable lastAtEnd; // one that is there already
 
         private Worker(int number, Duration idle) {
             executor = new ThreadPoolExecutor(
@@ -103,8 +106,9 @@ final class RuleThreads {
                     run(task);
                     done++;
                 }
-                filled.forEach(Worker::advance);
-                filled.clear();
+                atEnd.forEach(Worker::end);
+                atEnd.clear();
+                lastAtEnd = null;
                 left = waiting.addAndGet(-done);
             } while (left > 0);
             inputs.forgetLarge();
@@ -120,17 +124,20 @@ final class RuleThreads {
         }
 
         /** An error of one sink must not end the others. */
-        private static void advance(Lane lane) {
+        private static void end(Runnable task) {
             try {
-                lane.advance();
+                task.run();
             } catch (Throwable e) {
                 LOG.error("the rows of an action could not be sent", e);
             }
         }
 
-        /** Lets a lane send its rows when the messages that have arrived together are evaluated; on this thread. */
-        void filled(Lane lane) {
-            filled.add(lane);
+        /** Runs a task once when the messages that have arrived together are evaluated: known by its identity; on this thread. */
+        void atEnd(Runnable task) {
+            if (task != lastAtEnd) {
+                atEnd.add(task);
+                lastAtEnd = task;
+            }
         }
 
         /** What this thread has read lately; on it. */
@@ -164,6 +171,13 @@ final class RuleThreads {
         } catch (RejectedExecutionException e) {
             LOG.debug("the threads of rules have ended", e);
         }
+    }
+
+    /** Lets a lane send its next rows on one of the threads, behind the messages that wait for it. */
+    void advance(Lane lane) {
+        execute(
+                workers.get(Math.floorMod(System.identityHashCode(lane), workers.size())),
+                worker -> worker.atEnd(lane.advancing()));
     }
 
     /** A number for a topic, whose low bits depend on all characters. */

@@ -235,12 +235,18 @@ public final class SinkFeed extends BaseSubscriber<ReceivedMessage> implements A
     private final class Outcomes implements Lane.Outcomes {
 
         @Override
-        public void succeeded(Delivery.Item item) {
-            if (!item.delivery().settle()) {
-                return; // the feed has ended
+        public void succeeded(List<Delivery.Item> items) {
+            int settled = 0;
+            for (Delivery.Item item : items) {
+                if (item.delivery().settle()) { // otherwise the feed has ended
+                    counts.success.increment();
+                    item.delivery().message().acknowledge();
+                    settled++;
+                }
             }
-            counts.success.increment();
-            finish(item.delivery().message());
+            if (settled > 0 && !closed) {
+                request(settled);
+            }
         }
 
         @Override

@@ -70,8 +70,8 @@ class LaneTest {
     private Lane lane(Sink sink, RuleActionConfigBuilder config) {
         return new Lane(sink, config.build(), new Lane.Outcomes() {
             @Override
-            public void succeeded(Delivery.Item item) {
-                settled.add(String.valueOf(number(item.record())));
+            public void succeeded(List<Delivery.Item> items) {
+                items.forEach(item -> settled.add(String.valueOf(number(item.record()))));
             }
 
             @Override

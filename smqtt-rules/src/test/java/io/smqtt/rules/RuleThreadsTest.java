@@ -36,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Threads and order of the evaluation of statements. */
 class RuleThreadsTest {
@@ -100,7 +101,13 @@ class RuleThreadsTest {
     }
 
     /** A sink that answers at once, on the thread that sends. */
-    private record Answering(Consumer<List<SinkRecord>> taker) implements Sink {
+    private static class Answering implements Sink {
+
+        private final Consumer<List<SinkRecord>> taker;
+
+        Answering(Consumer<List<SinkRecord>> taker) {
+            this.taker = taker;
+        }
 
         @Override
         public Mono<BatchResult> send(List<SinkRecord> batch) {
@@ -160,11 +167,11 @@ class RuleThreadsTest {
         assertThat(numbers.values()).allSatisfy(ofTopic -> assertThat(ofTopic).isEqualTo(all));
     }
 
-    /** Nobody who wants to know. */
-    private static final class Ignoring implements Lane.Outcomes {
+    /** Takes no notice of outcomes. */
+    private static class Ignoring implements Lane.Outcomes {
 
         @Override
-        public void succeeded(Delivery.Item item) {}
+        public void succeeded(List<Delivery.Item> items) {}
 
         @Override
         public void refused(Delivery.Item item, String reason) {}
@@ -196,7 +203,7 @@ class RuleThreadsTest {
         for (int i = 0; i < 12; i++) {
             workers.execute("t", worker -> {
                 lane.put(List.of(new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1, 1))));
-                worker.filled(lane);
+                worker.atEnd(lane.advancing());
                 done.countDown();
             });
         }
@@ -205,6 +212,37 @@ class RuleThreadsTest {
         done.await();
 
         await().untilAsserted(() -> assertThat(batches).containsExactly(12));
+    }
+
+    /** The thread that answers may be an event loop of clients: it makes no messages of the rows that have waited. */
+    @Test
+    void rowsThatHaveWaitedForAnAnswerAreSentOnAThreadOfRules() {
+        List<String> senders = new CopyOnWriteArrayList<>();
+        Sinks.One<BatchResult> answer = Sinks.one();
+        Lane lane = new Lane(
+                new Answering(batch -> senders.add(Thread.currentThread().getName())) {
+                    @Override
+                    public Mono<BatchResult> send(List<SinkRecord> batch) {
+                        return super.send(batch).then(answer.asMono());
+                    }
+                },
+                RuleActionConfig.builder("x").batchSize(1).build(),
+                new Ignoring() {
+                    @Override
+                    public void next(Lane free) {
+                        workers.advance(free);
+                    }
+                });
+        ApplicationMessage message = ApplicationMessage.builder("t").build();
+        Delivery.Item item = new Delivery.Item(new SinkRecord(Map.of(), message), new Delivery(null, 1, 1));
+        lane.put(List.of(item, item));
+        workers.advance(lane);
+        await().until(() -> senders.size() == 1);
+
+        answer.tryEmitValue(BatchResult.DONE);
+
+        await().until(() -> senders.size() == 2);
+        assertThat(senders).allMatch(name -> name.startsWith("smqtt-rule-"));
     }
 
     @Test

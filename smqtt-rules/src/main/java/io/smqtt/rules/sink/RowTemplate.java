@@ -23,6 +23,7 @@ public final class RowTemplate {
     private static final Pattern PATH =
             Pattern.compile("[^.\\[\\]${}]+(\\[\\d{1,9}])*(\\.[^.\\[\\]${}]+(\\[\\d{1,9}])*)*");
     private static final String WHOLE = ".";
+    private static final int USUAL = 64; // characters of a text, such as a topic
 
     private final List<Part> parts;
     private final @Nullable Part only; // if the text is one placeholder
@@ -42,8 +43,24 @@ public final class RowTemplate {
      * @param literal the characters
      * @param path the names and numbers that lead to the value; empty for the whole row; null at the end of the text
      * @param quoted whether the placeholder is between the quotes of a text of JSON
+     * @param column the only name of the path; null if the path has another length
      */
-    private record Part(String literal, @Nullable List<Object> path, boolean quoted) {}
+    private record Part(
+            String literal,
+            @Nullable List<Object> path,
+            boolean quoted,
+            @Nullable String column) {
+
+        Part(String literal, @Nullable List<Object> path, boolean quoted) {
+            this(literal, path, quoted, path != null && path.size() == 1 ? (String) path.get(0) : null);
+        }
+
+        /** The value of the path in a row. */
+        @Nullable
+        Object of(Map<String, @Nullable Object> row) {
+            return column != null ? row.get(column) : path == null ? null : found(row, path);
+        }
+    }
 
     /**
      * Parses a text.
@@ -110,8 +127,7 @@ public final class RowTemplate {
      * @return the value as it is in the row, or null if there is none; for other templates {@link #text(Map)}
      */
     public @Nullable Object value(Map<String, @Nullable Object> row) {
-        List<Object> path = only == null ? null : only.path();
-        return path == null ? text(row) : found(row, path);
+        return only == null ? text(row) : only.of(row);
     }
 
     /**
@@ -121,7 +137,20 @@ public final class RowTemplate {
      * @return the text; a value that is absent is {@code undefined}, lists and maps are JSON
      */
     public String text(Map<String, @Nullable Object> row) {
-        return fill(row, (value, quoted) -> RowText.plain(value));
+        if (isFixed()) {
+            return parts.get(0).literal();
+        }
+        if (only != null) {
+            return RowText.plain(only.of(row));
+        }
+        StringBuilder text = new StringBuilder(USUAL);
+        for (Part part : parts) {
+            text.append(part.literal());
+            if (part.path() != null) {
+                text.append(RowText.plain(part.of(row)));
+            }
+        }
+        return text.toString();
     }
 
     /**
@@ -134,9 +163,8 @@ public final class RowTemplate {
         StringBuilder text = new StringBuilder();
         for (Part part : parts) {
             text.append(part.literal());
-            List<Object> path = part.path();
-            if (path != null) {
-                Object value = found(row, path);
+            if (part.path() != null) {
+                Object value = part.of(row);
                 if (value == null) {
                     return null;
                 }
@@ -208,15 +236,14 @@ public final class RowTemplate {
         if (isFixed()) {
             return parts.get(0).literal();
         }
-        if (only != null && only.path() != null) {
-            return form.apply(found(row, only.path()), only.quoted());
+        if (only != null) {
+            return form.apply(only.of(row), only.quoted());
         }
         StringBuilder text = new StringBuilder();
         for (Part part : parts) {
             text.append(part.literal());
-            List<Object> path = part.path();
-            if (path != null) {
-                text.append(form.apply(found(row, path), part.quoted()));
+            if (part.path() != null) {
+                text.append(form.apply(part.of(row), part.quoted()));
             }
         }
         return text.toString();

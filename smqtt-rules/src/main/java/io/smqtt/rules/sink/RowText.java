@@ -42,11 +42,15 @@ public final class RowText {
         if (value == null) {
             return "undefined";
         }
-        return value instanceof String text
-                ? text
-                : value instanceof Map || value instanceof List || value instanceof byte[]
-                        ? unquoted(json(value))
-                        : value.toString();
+        if (value instanceof String text) {
+            return text;
+        }
+        if (value instanceof Number || value instanceof Boolean) { // most values, without a look at their interfaces
+            return value.toString();
+        }
+        return value instanceof Map || value instanceof List || value instanceof byte[]
+                ? unquoted(json(value))
+                : value.toString();
     }
 
     private static String unquoted(String json) {

@@ -53,7 +53,7 @@ final class Columns {
 
     /** The row of an evaluation. */
     Map<String, @Nullable Object> row(Frame frame, @Nullable RuleTrace trace) {
-        Map<String, @Nullable Object> row = new LinkedHashMap<>();
+        Map<String, @Nullable Object> row = new LinkedHashMap<>(2 * columns.size());
         for (Column column : columns) {
             if (column instanceof Column.Value value) {
                 put(value, frame, row, trace);

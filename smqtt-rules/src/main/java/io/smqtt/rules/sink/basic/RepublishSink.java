@@ -35,6 +35,7 @@ final class RepublishSink implements Sink {
 
     private final SinkContext context;
     private final RowTemplate topic;
+    private final KnownTopics topics = new KnownTopics();
     private final @Nullable RowTemplate payload;
     private final RowTemplate qos;
     private final @Nullable QoS fixedQos;
@@ -67,31 +68,34 @@ final class RepublishSink implements Sink {
     @Override
     public Mono<BatchResult> send(List<SinkRecord> batch) {
         return Mono.defer(() -> {
-            Made made = new Made(new ArrayList<>(batch.size()), new ArrayList<>(batch.size()), new ArrayList<>(0));
+            Made made = new Made(batch.size());
             for (int i = 0; i < batch.size(); i++) {
                 made.add(i, batch.get(i), this);
             }
             return context.publisher()
-                    .publishAll(made.messages())
-                    .thenReturn(made.refusals())
+                    .publishAll(made.messages)
+                    .thenReturn(made.refusals)
                     .onErrorResume(error -> Mono.just(refusals(made, error)))
                     .map(refusals -> refusals.isEmpty() ? BatchResult.DONE : new BatchResult(refusals));
         });
     }
 
-    /**
-     * The messages of a batch.
-     *
-     * @param messages in the order of the rows
-     * @param indexes the indexes of their rows
-     * @param refusals the rows that are none
-     */
-    private record Made(List<ApplicationMessage> messages, List<Integer> indexes, List<Refusal> refusals) {
+    /** The messages of a batch, in the order of the rows. */
+    private static final class Made {
+
+        private final List<ApplicationMessage> messages;
+        private final List<Refusal> refusals = new ArrayList<>(0); // the rows that are no message
+        private final int[] rows; // of the messages
+
+        Made(int most) {
+            messages = new ArrayList<>(most);
+            rows = new int[most];
+        }
 
         void add(int index, SinkRecord record, RepublishSink sink) {
             try {
                 messages.add(sink.message(record));
-                indexes.add(index);
+                rows[messages.size() - 1] = index;
             } catch (InvalidTopicException e) {
                 refusals.add(new Refusal(index, "the topic is not valid", false));
             } catch (IllegalArgumentException e) {
@@ -102,22 +106,24 @@ final class RepublishSink implements Sink {
 
     /** The rows of the messages that the broker has not taken: those that it names, otherwise all. */
     private static List<Refusal> refusals(Made made, Throwable error) {
-        List<Refusal> all = new ArrayList<>(made.refusals());
+        List<Refusal> all = new ArrayList<>(made.refusals);
         String reason = "the broker did not take it: " + error.getMessage();
         if (error instanceof PublishFailedException failed) {
             Set<Integer> missing = new HashSet<>(failed.indexes());
             Set<TopicName> again = new HashSet<>();
-            for (int i = 0; i < made.messages().size(); i++) {
-                TopicName topic = made.messages().get(i).topic();
+            for (int i = 0; i < made.messages.size(); i++) {
+                TopicName topic = made.messages.get(i).topic();
                 if (missing.contains(i)) {
                     again.add(topic);
-                    all.add(new Refusal(made.indexes().get(i), reason, true));
+                    all.add(new Refusal(made.rows[i], reason, true));
                 } else if (again.contains(topic)) {
-                    all.add(new Refusal(made.indexes().get(i), OVERTAKEN, true, true));
+                    all.add(new Refusal(made.rows[i], OVERTAKEN, true, true));
                 }
             }
         } else {
-            made.indexes().forEach(index -> all.add(new Refusal(index, reason, true)));
+            for (int i = 0; i < made.messages.size(); i++) {
+                all.add(new Refusal(made.rows[i], reason, true));
+            }
         }
         all.sort(Comparator.comparingInt(Refusal::index));
         return all;
@@ -130,15 +136,18 @@ final class RepublishSink implements Sink {
             throw new IllegalArgumentException("the QoS is not 0, 1 or 2");
         }
         Object value = payload == null ? null : payload.value(row);
-        return ApplicationMessage.builder(topic.text(row))
-                .payload(
-                        payload == null
-                                ? Payload.of(RowText.json(row))
-                                : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)))
-                .qos(level)
-                .retain(retain.isFixed() ? isRetained : isTrue(retain.text(row)))
-                .properties(properties(record))
-                .build();
+        return new ApplicationMessage(
+                ApplicationMessage.NO_ID,
+                topics.get(topic.text(row)),
+                payload == null
+                        ? Payload.of(RowText.json(row))
+                        : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)),
+                level,
+                retain.isFixed() ? isRetained : isTrue(retain.text(row)),
+                properties(record),
+                ApplicationMessage.NEVER,
+                0,
+                null);
     }
 
     private PublishProperties properties(SinkRecord record) {
@@ -152,6 +161,11 @@ final class RepublishSink implements Sink {
     }
 
     private static @Nullable QoS qosOf(@Nullable Object value) {
+        if (value instanceof Long number) { // as statements have it
+            return number == 0
+                    ? QoS.AT_MOST_ONCE
+                    : number == 1 ? QoS.AT_LEAST_ONCE : number == 2 ? QoS.EXACTLY_ONCE : null;
+        }
         return switch (RowText.plain(value)) {
             case "0" -> QoS.AT_MOST_ONCE;
             case "1" -> QoS.AT_LEAST_ONCE;
