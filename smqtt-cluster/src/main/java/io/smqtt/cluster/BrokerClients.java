@@ -27,8 +27,12 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
 
     private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
 
+    /** None for a local name: other nodes may have the same one, and neither session is that of the other. */
     @Override
     public long clockOf(String clientId) {
+        if (InProcess.isLocalOnly(clientId)) {
+            return NONE;
+        }
         Session session = registry.find(clientId);
         return session == null || session.hasEnded() ? NONE : session.claimClock();
     }

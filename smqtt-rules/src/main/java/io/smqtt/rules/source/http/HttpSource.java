@@ -132,6 +132,7 @@ final class HttpSource implements Source {
                             .doOnNext(bound -> {
                                 port = bound.port();
                                 listening = true;
+                                LOG.info("source {}: bound to {}:{}", context.name(), bound.host(), port);
                                 out.working();
                             })
                             .doOnError(error -> over.tryEmitEmpty())
