@@ -19,4 +19,16 @@ public record ReloadResult(List<String> reloaded, List<String> failed) {
         reloaded = List.copyOf(reloaded);
         failed = List.copyOf(failed);
     }
+
+    /**
+     * Puts results together.
+     *
+     * @param results in order
+     * @return one result with the files and problems of all
+     */
+    public static ReloadResult of(List<ReloadResult> results) {
+        return new ReloadResult(
+                results.stream().flatMap(each -> each.reloaded().stream()).toList(),
+                results.stream().flatMap(each -> each.failed().stream()).toList());
+    }
 }

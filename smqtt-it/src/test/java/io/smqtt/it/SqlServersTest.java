@@ -20,6 +20,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.Ticker;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -77,6 +78,7 @@ class SqlServersTest {
             emqx(kind, database);
             goAuth(kind, database);
             values(kind, database);
+            changedPassword(kind, database);
             killed(kind, database);
         }
     }
@@ -141,7 +143,11 @@ class SqlServersTest {
         assertThat(backend.rules(client("ann", null)).block())
                 .extracting(rule -> rule.rule().actions() + " " + rule.rule().topic())
                 .containsExactlyInAnyOrder(
-                        "PUBLISH w/${username}", "PUBLISH rw/${clientid}", "SUBSCRIBE rw/${clientid}", "SUBSCRIBE s/#");
+                        "PUBLISH w/${username}",
+                        "PUBLISH rw/${clientid}",
+                        "SUBSCRIBE rw/${clientid}",
+                        "SUBSCRIBE s/#",
+                        "DELIVERY r");
         backend.close();
     }
 
@@ -168,6 +174,27 @@ class SqlServersTest {
         AccessBackend wrong = open(kind, database, "query", "SELECT nothing FROM nowhere WHERE x = ${username}");
         assertThatThrownBy(() -> ask(wrong, "ann", "secret")).hasMessageContaining("nowhere");
         wrong.close();
+    }
+
+    /** The file is read again, without a restart. */
+    private static void changedPassword(String kind, DatabaseServer database) throws IOException {
+        Path file = Files.writeString(Files.createTempFile("smqtt", "password"), "the former one");
+        AccessBackend backend = open(
+                kind,
+                database,
+                "password-file",
+                file.toString(),
+                "query",
+                "SELECT password_hash, salt FROM mqtt_user WHERE username = ${username}");
+        assertThatThrownBy(() -> ask(backend, "ann", "secret")).hasMessageContaining("SqlFailedException");
+
+        Files.writeString(file, DatabaseServer.PASSWORD + "\n");
+        assertThat(backend.reload().reloaded()).containsExactly(file.toString());
+        await().atMost(Duration.ofSeconds(30))
+                .ignoreExceptions()
+                .until(() -> ask(backend, "ann", "secret").equals(new BackendAnswer.Allow()));
+        backend.close();
+        Files.delete(file);
     }
 
     private static void killed(String kind, DatabaseServer database) throws IOException {
@@ -216,6 +243,9 @@ class SqlServersTest {
         values.put("password", value(DatabaseServer.PASSWORD));
         for (int i = 0; i < keysAndValues.length; i += 2) {
             values.put(keysAndValues[i], value(keysAndValues[i + 1]));
+        }
+        if (values.containsKey("password-file")) {
+            values.remove("password");
         }
         SqlBackendFactory factory = new SqlBackendFactory();
         AccessBackendConfig common = AccessBackendConfig.builder("sql")

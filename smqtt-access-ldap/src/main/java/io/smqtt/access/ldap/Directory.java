@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.ldap;
 
+import com.unboundid.ldap.sdk.BindRequest;
 import com.unboundid.ldap.sdk.LDAPConnectionPool;
 import com.unboundid.ldap.sdk.LDAPException;
 import com.unboundid.ldap.sdk.LDAPSearchException;
@@ -87,6 +88,11 @@ final class Directory {
             }
             throw LdapFailedException.of(e);
         }
+    }
+
+    /** Sets the account of later connections for searches. */
+    void searchAs(BindRequest account) {
+        searches.setBindRequest(account);
     }
 
     void close() {

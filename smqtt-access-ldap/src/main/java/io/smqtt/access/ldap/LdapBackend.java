@@ -4,6 +4,7 @@ package io.smqtt.access.ldap;
 import com.unboundid.ldap.sdk.Entry;
 import com.unboundid.ldap.sdk.SearchRequest;
 import com.unboundid.ldap.sdk.SearchResultEntry;
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
@@ -20,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -66,6 +68,7 @@ final class LdapBackend implements AccessBackend {
     private record Candidate(Entry entry, boolean isRight, List<String> slowHashes) {}
 
     private final String name;
+    private final Supplier<ReloadResult> files;
     private final EntrySearch search;
     private final UserAttributes user;
     private final EntryRules rules;
@@ -74,8 +77,14 @@ final class LdapBackend implements AccessBackend {
     private final PasswordChecks checks;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
+    /**
+     * Creates a backend.
+     *
+     * @param files reads the password of the account for searches again
+     */
     LdapBackend(
             String name,
+            Supplier<ReloadResult> files,
             EntrySearch search,
             UserAttributes user,
             EntryRules rules,
@@ -83,6 +92,7 @@ final class LdapBackend implements AccessBackend {
             Scheduler threads,
             PasswordChecks checks) {
         this.name = name;
+        this.files = files;
         this.search = search;
         this.user = user;
         this.rules = rules;
@@ -185,6 +195,11 @@ final class LdapBackend implements AccessBackend {
 
     private static boolean isTrue(@Nullable String value) {
         return value != null && (value.equalsIgnoreCase("true") || value.equals("1"));
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return files.get();
     }
 
     @Override

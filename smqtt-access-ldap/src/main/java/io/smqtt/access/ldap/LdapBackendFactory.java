@@ -4,16 +4,15 @@ package io.smqtt.access.ldap;
 import com.unboundid.ldap.sdk.BindRequest;
 import com.unboundid.ldap.sdk.DN;
 import com.unboundid.ldap.sdk.SimpleBindRequest;
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackendFactory;
 import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSecret;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
 import io.smqtt.access.hash.PasswordChecks;
 import io.smqtt.access.hash.PasswordFormat;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -24,6 +23,7 @@ public final class LdapBackendFactory implements AccessBackendFactory {
 
     private static final int THREAD_IDLE_SECONDS = 60;
     private static final int MILLIS = 1_000;
+    private static final String BIND_DN = "bind-dn";
 
     /** Creates the factory, for {@link java.util.ServiceLoader}. */
     public LdapBackendFactory() {}
@@ -42,7 +42,7 @@ public final class LdapBackendFactory implements AccessBackendFactory {
                 BackendSetting.file(
                         "ca", "certificates of the authorities that are trusted, in PEM; without it those of Java"),
                 BackendSetting.text(
-                        "bind-dn", "the account that searches for entries; without it searches are anonymous"),
+                        BIND_DN, "the account that searches for entries; without it searches are anonymous"),
                 BackendSetting.text("bind-password", "the password of `bind-dn`")
                         .secret(),
                 BackendSetting.file("bind-password-file", "a file with the password of `bind-dn`"),
@@ -86,11 +86,19 @@ public final class LdapBackendFactory implements AccessBackendFactory {
                 settings.text("superuser-attribute"),
                 settings.text("enabled-attribute"),
                 settings.entries("client-attributes"));
-        BindRequest account = account(settings);
+        BackendSecret password = password(settings);
         LdapServers servers = LdapServers.of(settings, context);
+        BindRequest account = password == null ? null : account(settings, password);
         Directory directory = new Directory(servers.open(account), servers.open(null));
         return new LdapBackend(
                 context.name(),
+                () -> {
+                    ReloadResult result = password == null ? ReloadResult.NOTHING : password.reload();
+                    if (password != null) {
+                        directory.searchAs(account(settings, password));
+                    }
+                    return result;
+                },
                 search,
                 user,
                 EntryRules.of(settings),
@@ -109,34 +117,27 @@ public final class LdapBackendFactory implements AccessBackendFactory {
                 true);
     }
 
-    private static @Nullable BindRequest account(BackendSettings settings) {
-        String name = settings.textOrNull("bind-dn");
-        Path file = settings.file("bind-password-file");
-        boolean hasPassword = settings.has("bind-password") || file != null;
+    private static BindRequest account(BackendSettings settings, BackendSecret password) {
+        return new SimpleBindRequest(settings.text(BIND_DN), password.text());
+    }
+
+    /** The password of the account that searches; null for anonymous searches. */
+    private static @Nullable BackendSecret password(BackendSettings settings) {
+        String name = settings.textOrNull(BIND_DN);
+        BackendSecret password = BackendSecret.of(settings, "bind-password");
         if (name == null) {
-            if (hasPassword) {
-                throw settings.problem(file == null ? "bind-password" : "bind-password-file", "needs bind-dn");
+            if (password != null) {
+                throw settings.problem(
+                        settings.has("bind-password") ? "bind-password" : "bind-password-file", "needs bind-dn");
             }
             return null;
         }
         if (!DN.isValidDN(name) || name.isBlank()) {
-            throw settings.problem("bind-dn", "must be a distinguished name such as cn=smqtt,dc=example,dc=org");
+            throw settings.problem(BIND_DN, "must be a distinguished name such as cn=smqtt,dc=example,dc=org");
         }
-        if (settings.has("bind-password") && file != null) {
-            throw settings.problem("bind-password-file", "cannot be set together with bind-password");
+        if (password == null || password.text().isEmpty()) {
+            throw settings.problem(BIND_DN, "needs bind-password or bind-password-file");
         }
-        String password = file == null ? settings.textOrNull("bind-password") : read(settings, file);
-        if (password == null || password.isEmpty()) {
-            throw settings.problem("bind-dn", "needs bind-password or bind-password-file");
-        }
-        return new SimpleBindRequest(name, password);
-    }
-
-    private static String read(BackendSettings settings, Path file) {
-        try {
-            return Files.readString(file).strip();
-        } catch (IOException e) {
-            throw settings.problem("bind-password-file", "cannot be read");
-        }
+        return password;
     }
 }

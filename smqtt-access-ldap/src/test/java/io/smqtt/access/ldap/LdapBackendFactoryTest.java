@@ -82,7 +82,7 @@ class LdapBackendFactoryTest {
         assertThatThrownBy(() -> TestDirectory.backend(
                         "url", "ldaps://127.0.0.1", "base-dn", "uid=${username},dc=example", "ca", file.toString()))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("smqtt.yaml:3: access.backends.directory.ca has no certificates");
+                .hasMessageContaining("smqtt.yaml:3: access.backends.directory.ca names ");
     }
 
     /** The broker starts while a directory is down. */

@@ -12,6 +12,9 @@ import io.smqtt.access.RuleList.Actions;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -295,5 +299,21 @@ class LdapBackendTest {
         }
         assertThat(ask(byFilter, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
         byFilter.close();
+    }
+
+    @Test
+    void searchesUseThePasswordThatWasReadLast(@TempDir Path files) throws IOException {
+        Path file = Files.writeString(files.resolve("password"), "wrong");
+        AccessBackend backend = open("bind-dn", "cn=smqtt", "bind-password-file", file.toString());
+        assertThatThrownBy(() -> ask(backend, "ann", "secret")).hasMessageContaining("credentials");
+
+        Files.writeString(file, "searcher\n");
+        assertThat(backend.reload().reloaded()).containsExactly(file.toString());
+        assertThat(ask(backend, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
+
+        Files.delete(file);
+        assertThat(backend.reload().failed())
+                .containsExactly("smqtt.yaml:4: access.backends.directory.bind-password-file cannot be read: " + file);
+        assertThat(ask(backend, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
     }
 }

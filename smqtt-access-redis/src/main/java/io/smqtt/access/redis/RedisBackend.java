@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.redis;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.backend.BackendSecret;
 import io.smqtt.access.hash.PasswordChecks;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
@@ -19,8 +21,15 @@ final class RedisBackend implements AccessBackend {
     private final Redis redis;
     private final KeyLayout keys;
     private final PasswordChecks checks;
+    private final List<BackendSecret> passwords;
 
-    RedisBackend(Redis redis, KeyLayout keys, PasswordChecks checks) {
+    /**
+     * Creates a backend.
+     *
+     * @param passwords those with which connections are opened
+     */
+    RedisBackend(Redis redis, KeyLayout keys, PasswordChecks checks, List<BackendSecret> passwords) {
+        this.passwords = List.copyOf(passwords);
         this.redis = redis;
         this.keys = keys;
         this.checks = checks;
@@ -54,6 +63,11 @@ final class RedisBackend implements AccessBackend {
     @Override
     public void start() {
         redis.start();
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return ReloadResult.of(passwords.stream().map(BackendSecret::reload).toList());
     }
 
     @Override

@@ -83,6 +83,7 @@ public final class RedisBackendFactory implements AccessBackendFactory {
                 goAuth && !settings.has("database") && !settings.text("mode").equals("cluster");
         long database = first ? GO_AUTH_DATABASE : settings.number("database");
         RedisServers servers = RedisServers.of(settings, context, (int) database);
-        return new RedisBackend(new LettuceRedis(servers), keys, new PasswordChecks(format, context));
+        return new RedisBackend(
+                new LettuceRedis(servers), keys, new PasswordChecks(format, context), servers.passwords());
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.redis;
 
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.smqtt.access.backend.Authorities;
 import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSecret;
 import io.smqtt.access.backend.BackendSettings;
-import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param authorities the trusted authorities, or null for those of Java
  * @param timeout the maximum time to connect
  * @param maxWaiting the maximum number of commands that wait for an answer
+ * @param passwords those that new connections use
  */
 record RedisServers(
         String name,
@@ -32,7 +33,8 @@ record RedisServers(
         boolean cluster,
         @Nullable TrustManagerFactory authorities,
         Duration timeout,
-        int maxWaiting) {
+        int maxWaiting,
+        List<BackendSecret> passwords) {
 
     private static final String KEY = "url";
     private static final int COMMANDS_OF_A_REQUEST = 16;
@@ -56,10 +58,19 @@ record RedisServers(
         }
         String mode = settings.text("mode");
         check(settings, mode, urls.size(), database, tls);
+        BackendSecret password = password(settings, "");
+        BackendSecret ofSentinels = password(settings, "sentinel-");
+        List<BackendSecret> secrets = new ArrayList<>();
+        if (password != null) {
+            secrets.add(password);
+        }
+        if (ofSentinels != null) {
+            secrets.add(ofSentinels);
+        }
         Duration timeout = context.config().timeout();
         List<RedisURI> uris = new ArrayList<>();
         if (mode.equals("sentinel")) {
-            uris.add(sentinels(settings, urls, tls));
+            uris.add(sentinels(settings, urls, tls, ofSentinels));
         } else {
             urls.forEach(url -> uris.add(RedisURI.create(host(url), port(url, RedisURI.DEFAULT_REDIS_PORT))));
         }
@@ -67,7 +78,7 @@ record RedisServers(
             uri.setSsl(tls);
             uri.setTimeout(timeout);
             uri.setDatabase(database);
-            authenticate(uri, settings, "");
+            authenticate(uri, settings.textOrNull("username"), password);
         }
         return new RedisServers(
                 "smqtt-access-" + context.name(),
@@ -75,7 +86,8 @@ record RedisServers(
                 mode.equals("cluster"),
                 Authorities.of(settings, "ca"),
                 timeout,
-                context.config().maxConcurrent() * COMMANDS_OF_A_REQUEST);
+                context.config().maxConcurrent() * COMMANDS_OF_A_REQUEST,
+                secrets);
     }
 
     private static void check(BackendSettings settings, String mode, int count, int database, boolean tls) {
@@ -130,41 +142,32 @@ record RedisServers(
         return url.getPort() >= 0 ? url.getPort() : other;
     }
 
-    private static RedisURI sentinels(BackendSettings settings, List<URI> urls, boolean tls) {
+    private static RedisURI sentinels(
+            BackendSettings settings, List<URI> urls, boolean tls, @Nullable BackendSecret password) {
         RedisURI.Builder builder = RedisURI.builder().withSentinelMasterId(settings.text("sentinel-master"));
         for (URI url : urls) {
             RedisURI sentinel = RedisURI.create(host(url), port(url, RedisURI.DEFAULT_SENTINEL_PORT));
             sentinel.setSsl(tls);
-            authenticate(sentinel, settings, "sentinel-");
+            authenticate(sentinel, settings.textOrNull("sentinel-username"), password);
             builder.withSentinel(sentinel);
         }
         return builder.build();
     }
 
-    /** Sets user and password of an address from the keys with a prefix. */
-    private static void authenticate(RedisURI uri, BackendSettings settings, String prefix) {
-        CharSequence password = password(settings, prefix);
-        String user = settings.textOrNull(prefix + "username");
-        if (password != null && user != null) {
-            uri.setAuthentication(user, password);
-        } else if (password != null) {
-            uri.setAuthentication(password);
-        } else if (user != null) {
+    /** The password of the keys with a prefix, if a user has one. */
+    private static @Nullable BackendSecret password(BackendSettings settings, String prefix) {
+        BackendSecret password = BackendSecret.of(settings, prefix + "password");
+        if (password == null && settings.has(prefix + "username")) {
             throw settings.problem(prefix + "username", "needs " + prefix + "password or " + prefix + "password-file");
         }
+        return password;
     }
 
-    private static @Nullable String password(BackendSettings settings, String prefix) {
-        String key = prefix + "password-file";
-        Path file = settings.file(key);
-        String password = settings.textOrNull(prefix + "password");
-        if (file != null && password != null) {
-            throw settings.problem(key, "cannot be set together with " + prefix + "password");
-        }
-        try {
-            return file == null ? password : Files.readString(file).strip();
-        } catch (IOException e) {
-            throw settings.problem(key, "cannot be read");
+    /** Sets user and password of an address, which each connection asks for. */
+    private static void authenticate(RedisURI uri, @Nullable String user, @Nullable BackendSecret password) {
+        if (password != null) {
+            uri.setCredentialsProvider(
+                    RedisCredentialsProvider.from(() -> RedisCredentials.just(user, password.text())));
         }
     }
 }

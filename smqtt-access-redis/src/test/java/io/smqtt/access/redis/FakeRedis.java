@@ -30,6 +30,7 @@ final class FakeRedis implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private volatile boolean silent;
     private volatile boolean mute;
+    private volatile List<String> credentials = List.of();
 
     FakeRedis() throws IOException {
         server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -66,6 +67,11 @@ final class FakeRedis implements AutoCloseable {
 
     List<List<String>> commands() {
         return List.copyOf(commands);
+    }
+
+    /** User and password of the last connection. */
+    List<String> credentials() {
+        return credentials;
     }
 
     int connections() {
@@ -139,6 +145,9 @@ final class FakeRedis implements AutoCloseable {
         }
         if (name.equals("PING")) {
             return "+PONG\r\n";
+        }
+        if (name.equals("AUTH")) {
+            credentials = command.subList(1, command.size());
         }
         if (HANDSHAKE.contains(name)) {
             return "+OK\r\n";

@@ -50,7 +50,7 @@ class RedisBackendFactoryTest {
                 "username | smqtt | username needs password",
                 "sentinel-username | smqtt | sentinel-username is for mode: sentinel",
                 "sentinel-password-file | file | sentinel-password-file is for mode: sentinel",
-                "password-file | /missing/file | password-file cannot be read",
+                "password-file | /missing/file | password-file cannot be read: /missing/file",
                 "superusers | false | superusers is for style: go-auth",
                 "ca | ca.pem | ca needs rediss://",
                 "hash.name | scrypt | hash.name must be",

@@ -3,7 +3,9 @@ package io.smqtt.access.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
 import io.smqtt.access.backend.AccessBackend;
@@ -21,6 +23,7 @@ import io.smqtt.spi.Ticker;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.util.context.Context;
 
 /** Both layouts of keys, with a server that notes what it is asked. */
@@ -359,5 +363,26 @@ class RedisBackendTest {
         redis.close();
 
         assertThatThrownBy(() -> ask(backend, "ann", "secret")).hasMessageContaining("refused");
+    }
+
+    /** Those that are open stay. */
+    @Test
+    void newConnectionsUseThePasswordThatWasReadLast(@TempDir Path directory) throws IOException {
+        redis.put("mqtt_user:ann", Map.of("password_hash", ANN, "salt", "pepper"));
+        Path file = Files.writeString(directory.resolve("password"), "first\n");
+        AccessBackend backend = open("username", "smqtt", "password-file", file.toString());
+        assertThat(ask(backend, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
+        assertThat(redis.credentials()).containsExactly("smqtt", "first");
+
+        Files.writeString(file, "second\n");
+        assertThat(backend.reload()).isEqualTo(new ReloadResult(List.of(file.toString()), List.of()));
+        assertThat(ask(backend, "ann", "secret")).isEqualTo(new BackendAnswer.Allow());
+        assertThat(redis.credentials()).containsExactly("smqtt", "first");
+        redis.dropConnections();
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() ->
+                        ask(backend, "ann", "secret").equals(new BackendAnswer.Allow()) && redis.connections() == 2);
+        assertThat(redis.credentials()).containsExactly("smqtt", "second");
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.sql;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.RuleList;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessRule;
@@ -133,6 +134,11 @@ final class EmqxSqlBackend implements AccessBackend {
             fields.put("ipaddr", address);
         }
         return AccessRules.of(fields);
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return server.reload();
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.sql;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
 import io.smqtt.access.backend.AccessBackend;
@@ -114,20 +115,28 @@ final class GoAuthSqlBackend implements AccessBackend {
     }
 
     /**
-     * Makes rules of filters. A subscription needs a filter for reading and for subscribing, as the plugin checks both.
+     * Makes rules of filters. To subscribe and to receive are rights of their own, as the plugin checks the one when a client subscribes, and the other with
+     * each delivery.
      *
      * @throws IllegalArgumentException if there are too many
      */
     static List<AccessRule> rules(Set<String> write, Set<String> read, Set<String> subscribe) {
         List<AccessRule> rules = new ArrayList<>();
         write.forEach(filter -> rules.add(AccessRule.allowWithPercent(Actions.PUBLISH, filter)));
-        subscribe.stream()
-                .filter(read::contains)
-                .forEach(filter -> rules.add(AccessRule.allowWithPercent(Actions.SUBSCRIBE, filter)));
+        subscribe.forEach(filter -> rules.add(AccessRule.allowWithPercent(
+                read.contains(filter) ? Actions.SUBSCRIBE : Actions.SUBSCRIBE_REQUEST, filter)));
+        read.stream()
+                .filter(filter -> !subscribe.contains(filter))
+                .forEach(filter -> rules.add(AccessRule.allowWithPercent(Actions.DELIVERY, filter)));
         if (rules.size() > RuleList.MAXIMUM_RULES) {
             throw new IllegalArgumentException("more than " + RuleList.MAXIMUM_RULES + " access rules");
         }
         return rules;
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return server.reload();
     }
 
     @Override

@@ -4,14 +4,12 @@ package io.smqtt.access.sql;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackendFactory;
 import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSecret;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
 import io.smqtt.access.backend.Template;
 import io.smqtt.access.hash.PasswordChecks;
 import io.smqtt.access.hash.PasswordFormat;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -144,21 +142,10 @@ public final class SqlBackendFactory implements AccessBackendFactory {
 
     private static SqlServer server(BackendSettings settings, BackendContext context, Dialect dialect) {
         return new SqlServer(
-                context, dialect, settings.text("url"), settings.textOrNull("username"), password(settings));
-    }
-
-    private static @Nullable String password(BackendSettings settings) {
-        Path file = settings.file("password-file");
-        if (file == null) {
-            return settings.textOrNull("password");
-        }
-        if (settings.has("password")) {
-            throw settings.problem("password-file", "cannot be set together with password");
-        }
-        try {
-            return Files.readString(file).strip();
-        } catch (IOException e) {
-            throw settings.problem("password-file", "cannot be read: " + file);
-        }
+                context,
+                dialect,
+                settings.text("url"),
+                settings.textOrNull("username"),
+                BackendSecret.of(settings, "password"));
     }
 }

@@ -2,7 +2,9 @@
 package io.smqtt.access.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.BackendContext;
+import io.smqtt.access.backend.BackendSecret;
 import io.smqtt.access.backend.TemplateValues;
 import io.smqtt.message.LogText;
 import io.smqtt.thread.AnyThread;
@@ -30,6 +32,7 @@ final class SqlServer implements AutoCloseable {
     private static final String DATA_EXCEPTION = "22";
 
     private final HikariDataSource pool;
+    private final @Nullable BackendSecret password;
     private final Scheduler threads;
     private final int timeoutSeconds;
 
@@ -42,7 +45,13 @@ final class SqlServer implements AutoCloseable {
      * @param user the user, or null
      * @param password the password, or null
      */
-    SqlServer(BackendContext context, Dialect dialect, String url, @Nullable String user, @Nullable String password) {
+    SqlServer(
+            BackendContext context,
+            Dialect dialect,
+            String url,
+            @Nullable String user,
+            @Nullable BackendSecret password) {
+        this.password = password;
         int size = context.config().maxConcurrent();
         Duration timeout = context.config().timeout();
         pool = new HikariDataSource();
@@ -50,7 +59,7 @@ final class SqlServer implements AutoCloseable {
         pool.setDriverClassName(dialect.driver());
         pool.setJdbcUrl(url);
         pool.setUsername(user);
-        pool.setPassword(password);
+        pool.setPassword(password == null ? null : password.text());
         pool.setMaximumPoolSize(size);
         pool.setMinimumIdle(1);
         pool.setInitializationFailTimeout(-1); // the broker starts also while the database is down
@@ -110,6 +119,16 @@ final class SqlServer implements AutoCloseable {
         } catch (SQLException e) {
             return new Answer(List.of(), new SqlFailedException(e));
         }
+    }
+
+    /** Reads the password again, which new connections use. Blocks. */
+    ReloadResult reload() {
+        if (password == null) {
+            return ReloadResult.NOTHING;
+        }
+        ReloadResult result = password.reload();
+        pool.setPassword(password.text());
+        return result;
     }
 
     /** Closes connections and threads. Blocks for some seconds at most. */

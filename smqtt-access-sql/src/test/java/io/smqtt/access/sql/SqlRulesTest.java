@@ -4,13 +4,27 @@ package io.smqtt.access.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.access.RuleList;
 import io.smqtt.access.RuleList.Actions;
 import io.smqtt.access.backend.AccessRule;
+import io.smqtt.access.backend.AccessRules;
+import io.smqtt.access.backend.BackendRequest;
+import io.smqtt.access.backend.CertificateNames;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Grants;
+import java.net.InetSocketAddress;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,12 +85,47 @@ class SqlRulesTest {
                 .hasMessage("more than 1000 access rules");
     }
 
+    /** The filters of both need not be the same. */
     @Test
-    void aSubscriptionOfGoAuthNeedsReadAndSubscribe() {
-        List<AccessRule> rules = GoAuthSqlBackend.rules(Set.of("w/%u"), Set.of("r", "rs"), Set.of("s", "rs"));
+    void toSubscribeAndToReceiveAreRightsOfTheirOwnInGoAuth() {
+        List<AccessRule> rules =
+                GoAuthSqlBackend.rules(Set.of("w/%u"), new LinkedHashSet<>(List.of("r/%c", "rs")), Set.of("rs"));
 
-        assertThat(rules).extracting(rule -> rule.rule().topic()).containsExactly("w/${username}", "rs");
-        assertThat(rules).extracting(rule -> rule.rule().actions()).containsExactly(Actions.PUBLISH, Actions.SUBSCRIBE);
+        assertThat(rules)
+                .extracting(rule -> rule.rule().actions() + " " + rule.rule().topic())
+                .containsExactly("PUBLISH w/${username}", "SUBSCRIBE rs", "DELIVERY r/${clientid}");
+        ClientIdentity client = new ClientIdentity(
+                "c",
+                "ann",
+                new InetSocketAddress("192.0.2.1", 5),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                Set.of(),
+                false,
+                Grants.NONE);
+        RuleList list = AccessRules.compile(
+                GoAuthSqlBackend.rules(Set.of(), Set.of("down/%c"), Set.of("down/#")),
+                BackendRequest.of(client, CertificateNames.NONE));
+        assertThat(List.of(
+                        decided(list, client, AccessAction.SUBSCRIBE, "down/#"),
+                        decided(list, client, AccessAction.SUBSCRIBE, "up/#"),
+                        decided(list, client, AccessAction.RECEIVE, "down/c"),
+                        decided(list, client, AccessAction.RECEIVE, "down/d"),
+                        decided(list, client, AccessAction.PUBLISH, "down/c")))
+                .containsExactly(true, false, true, false, false);
+    }
+
+    private static boolean decided(RuleList list, ClientIdentity client, AccessAction action, String topic) {
+        return list.decide(client, action, topic, QoS.AT_LEAST_ONCE, false) == AccessDecision.ALLOW;
+    }
+
+    @Test
+    void filtersOfGoAuthHaveALimit() {
+        Set<String> many = IntStream.range(0, 501).mapToObj(String::valueOf).collect(Collectors.toSet());
+
+        assertThat(GoAuthSqlBackend.rules(many, Set.of(), Set.of())).hasSize(501);
+        assertThatThrownBy(() -> GoAuthSqlBackend.rules(many, many, Set.of()))
+                .hasMessage("more than 1000 access rules");
     }
 
     @ParameterizedTest

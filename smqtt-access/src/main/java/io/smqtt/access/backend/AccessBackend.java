@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.backend;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
@@ -85,6 +86,16 @@ public interface AccessBackend {
      * Must not block.
      */
     default void start() {}
+
+    /**
+     * Reads again the files that the configuration names, such as keys. Where one cannot be used, what was read before stays in force. Blocks. Called before
+     * {@link #refresh}, when the files of the broker are read again.
+     *
+     * @return the files that were read, and what could not be used, with key and line; nothing by default
+     */
+    default ReloadResult reload() {
+        return ReloadResult.NOTHING;
+    }
 
     /** Fetches again what the backend keeps, such as keys: the broker forgets all answers. Must not block. */
     default void refresh() {}

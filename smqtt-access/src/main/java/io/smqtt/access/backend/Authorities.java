@@ -32,7 +32,8 @@ public final class Authorities {
         try {
             return file == null ? null : trusting(file);
         } catch (IOException | GeneralSecurityException e) {
-            throw settings.problem(key, "has no certificates of authorities in PEM that can be read");
+            throw settings.problem(
+                    key, "names " + file + ", which has no certificates of authorities in PEM that can be read");
         }
     }
 

@@ -153,11 +153,13 @@ final class AccessModule implements BrokerModule {
         return Mono.empty();
     }
 
-    /** Forgets all answers, so that changes at the backends are in force at once. */
+    /** Reads the files of the backends again, and forgets all answers, so that changes are in force at once. */
     @Override
     public ReloadResult reload() {
+        ReloadResult result =
+                ReloadResult.of(members.values().stream().map(Member::reload).toList());
         clearAccessCache();
-        return ReloadResult.NOTHING;
+        return result;
     }
 
     @Override

@@ -215,12 +215,10 @@ final class ChainAuthenticator implements Authenticator {
     private static Mono<List<MemberRules>> fetch(List<Member> sources, BackendRequest request) {
         return Flux.fromIterable(sources)
                 .concatMap(member -> {
-                    Mono<List<AccessRule>> rules = member.rules(request);
-                    return MemberRules.of(
-                            member,
-                            member.goesOnAfterFailure()
-                                    ? rules.onErrorReturn(ChainAuthenticator::isFailure, List.of())
-                                    : rules);
+                    Mono<MemberRules> rules = MemberRules.of(member, member.rules(request));
+                    return member.goesOnAfterFailure()
+                            ? rules.onErrorReturn(ChainAuthenticator::isFailure, MemberRules.unknown(member))
+                            : rules;
                 })
                 .collectList();
     }

@@ -45,6 +45,11 @@ final class FetchedRules implements ClientRules {
         return content.fetched;
     }
 
+    /** Whether each backend has been asked with success. */
+    boolean isComplete() {
+        return content.fetched.stream().allMatch(MemberRules::isKnown);
+    }
+
     /**
      * Replaces the rules of the backends.
      *

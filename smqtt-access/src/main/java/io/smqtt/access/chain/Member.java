@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.chain;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackend.Ability;
 import io.smqtt.access.backend.AccessRule;
@@ -86,7 +87,7 @@ final class Member {
     /** Asks about a client; with a limit if others are to be asked after a failure. */
     Mono<BackendAnswer> authenticate(BackendRequest request, @Nullable TimeLimit limit) {
         if (backend.isLocal()) {
-            return guard.count(() -> limit == null // a late answer counts as failed
+            return guard.count(() -> limit == null // a late answer counts as one
                     ? backend.authenticate(request)
                     : limit.of(backend.authenticate(request)));
         }
@@ -115,6 +116,11 @@ final class Member {
 
     void start() {
         backend.start();
+    }
+
+    /** Reads files again. Blocks. */
+    ReloadResult reload() {
+        return backend.reload();
     }
 
     /** Forgets all answers. Returns about how many there were. */

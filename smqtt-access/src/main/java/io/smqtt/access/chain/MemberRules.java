@@ -11,12 +11,22 @@ import reactor.core.publisher.Mono;
  *
  * @param source the backend, which is asked again for them
  * @param rules in their order; empty if it has none, or could not be asked
+ * @param isKnown false if it could not be asked, and the client is served without its rules until it can
  */
 @AnyThread
-record MemberRules(Member source, List<AccessRule> rules) {
+record MemberRules(Member source, List<AccessRule> rules, boolean isKnown) {
+
+    MemberRules(Member source, List<AccessRule> rules) {
+        this(source, rules, true);
+    }
 
     /** Takes over the rules in an answer; one without a value has none. */
     static Mono<MemberRules> of(Member source, Mono<List<AccessRule>> answer) {
         return answer.defaultIfEmpty(List.of()).map(rules -> new MemberRules(source, List.copyOf(rules)));
+    }
+
+    /** Stands for rules that could not be fetched. */
+    static MemberRules unknown(Member source) {
+        return new MemberRules(source, List.of(), false);
     }
 }

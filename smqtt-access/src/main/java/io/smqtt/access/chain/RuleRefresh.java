@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.chain;
 
+import io.smqtt.log.LogLimiter;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.LifecycleObserver;
@@ -14,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -21,7 +24,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Fetches the rules of connected clients again when they are older than the cache's time, from the backends that had them at the connect. Rules of a
- * backend that cannot be fetched stay in force, and are fetched again some seconds later. A change is in force at once, also for existing
+ * backend that cannot be fetched stay in force, and are fetched again some seconds later; so are those that a client has not got at its connect. A change is in force at once, also for existing
  * subscriptions.
  */
 @AnyThread
@@ -32,6 +35,7 @@ final class RuleRefresh implements LifecycleObserver {
     private static final double JITTER = 0.1;
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private final boolean isNeeded;
     private final ChainAuthorizer authorizer;
     private final long ageNanos;
@@ -68,7 +72,7 @@ final class RuleRefresh implements LifecycleObserver {
     @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
         if (client.grants().rules() instanceof FetchedRules rules) {
-            connected.put(rules, due());
+            connected.put(rules, rules.isComplete() ? due() : soon());
         }
     }
 
@@ -96,6 +100,10 @@ final class RuleRefresh implements LifecycleObserver {
     private long due() {
         double factor = 1 + ThreadLocalRandom.current().nextDouble(-JITTER, JITTER);
         return System.nanoTime() + (long) (ageNanos * factor);
+    }
+
+    private long soon() {
+        return System.nanoTime() + Math.min(ageNanos, RETRY_NANOS);
     }
 
     /** Fetches the rules that are old enough. */
@@ -126,7 +134,7 @@ final class RuleRefresh implements LifecycleObserver {
     /** Fetches rules again soon: they may have changed, and the backend may answer again. */
     private void failed(FetchedRules rules, Throwable error) {
         LOG.debug("the rules of {} stay as they were", rules.request(), error);
-        long next = System.nanoTime() + Math.min(ageNanos, RETRY_NANOS);
+        long next = soon();
         connected.computeIfPresent(rules, (known, due) -> next);
     }
 
@@ -136,7 +144,12 @@ final class RuleRefresh implements LifecycleObserver {
                 authorizer.changed();
             }
         } catch (IllegalArgumentException e) {
-            LOG.debug("the rules of {} stay as they were", rules.request(), e);
+            if (lines.allows("rules")) {
+                LOG.warn(
+                        "changed access rules cannot be used, those of client {} stay as they were: {}",
+                        LogText.escape(rules.request().clientId()),
+                        LogText.escape(String.valueOf(e.getMessage())));
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +55,7 @@ public final class Guard {
     private final WaitingFlights waiting;
     private final AtomicInteger active = new AtomicInteger();
     private final AtomicInteger draining = new AtomicInteger();
+    private final AtomicLong clears = new AtomicLong();
 
     /**
      * Creates a guard.
@@ -171,6 +173,9 @@ public final class Guard {
         if (error instanceof ClientRefusedException) {
             return BackendOutcome.ANSWERED;
         }
+        if (error instanceof TimeoutException) {
+            return BackendOutcome.TIMED_OUT;
+        }
         return error instanceof BackendBusyException ? BackendOutcome.REFUSED_FULL : BackendOutcome.FAILED;
     }
 
@@ -180,11 +185,13 @@ public final class Guard {
     }
 
     /**
-     * Forgets all answers.
+     * Forgets all answers, also those of requests that are under way: whoever asks from now on gets a newer one.
      *
      * @return about how many there were
      */
     public long clear() {
+        clears.incrementAndGet();
+        flights.clear();
         return cache.clear();
     }
 
@@ -278,11 +285,12 @@ public final class Guard {
             return;
         }
         long start = ticker.nanoTime();
+        long cleared = clears.get();
         flight.make();
         GuardedAnswer.of(Mono.defer(flight.question()))
                 .switchIfEmpty(Mono.error(NoSuchElementException::new))
                 .timeout(config.timeout())
-                .subscribe(answer -> answered(flight, answer, start), error -> failed(flight, error, start));
+                .subscribe(answer -> answered(flight, answer, start, cleared), error -> failed(flight, error, start));
     }
 
     private void abandoned(Flight flight) {
@@ -290,9 +298,12 @@ public final class Guard {
         flight.fail(new BackendBusyException(name + ": no client waits for the answer", false));
     }
 
-    private void answered(Flight flight, Object answer, long start) {
+    private void answered(Flight flight, Object answer, long start, long cleared) {
         long nanos = Math.max(1, ticker.nanoTime() - start);
         cache.put(flight.key(), answer);
+        if (clears.get() != cleared) {
+            cache.remove(flight.key()); // it may be older than what has changed
+        }
         flights.remove(flight.key(), flight);
         breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
         observer.backendAnswered(name, BackendOutcome.ANSWERED, nanos);

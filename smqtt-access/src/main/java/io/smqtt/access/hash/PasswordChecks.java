@@ -5,6 +5,7 @@ import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.guard.BackendBusyException;
 import io.smqtt.log.LogLimiter;
+import io.smqtt.message.LogText;
 import io.smqtt.thread.AnyThread;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
@@ -73,7 +74,7 @@ public final class PasswordChecks implements AutoCloseable {
                 LOG.warn(
                         "backend {}: the stored hash of user {} {}; the client is refused",
                         name,
-                        request.userName(),
+                        LogText.escape(request.userName()),
                         e.getMessage());
             }
             return Mono.just(false);

@@ -3,6 +3,7 @@ package io.smqtt.access.http;
 
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackendFactory;
+import io.smqtt.access.backend.Authorities;
 import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
@@ -77,7 +78,8 @@ public final class HttpBackendFactory implements AccessBackendFactory {
                 ? HttpQuestion.emqx(
                         settings, "acl.", Template.Scope.TOPIC, fields("clientid", "username", "action", "topic"))
                 : null;
-        return new EmqxBackend(new HttpSender(context, settings.file("ca")), users, topics);
+        checkAuthorities(settings, users != null && users.isTls() || topics != null && topics.isTls());
+        return new EmqxBackend(new HttpSender(context, Authorities.of(settings, "ca")), users, topics);
     }
 
     private static AccessBackend goAuth(BackendSettings settings, BackendContext context) {
@@ -87,9 +89,17 @@ public final class HttpBackendFactory implements AccessBackendFactory {
         Map<String, String> action = fields("username", "clientid", "topic");
         action.put("acc", "${access}");
         HttpQuestion topics = optional(settings, "aclcheck-uri", Template.Scope.TOPIC, action);
+        checkAuthorities(settings, users.isTls());
         GoAuthBackend.ResponseMode mode = GoAuthBackend.ResponseMode.valueOf(
                 settings.text("response-mode").toUpperCase(Locale.ROOT));
-        return new GoAuthBackend(new HttpSender(context, settings.file("ca")), mode, users, superusers, topics);
+        return new GoAuthBackend(
+                new HttpSender(context, Authorities.of(settings, "ca")), mode, users, superusers, topics);
+    }
+
+    private static void checkAuthorities(BackendSettings settings, boolean tls) {
+        if (settings.has("ca") && !tls) {
+            throw settings.problem("ca", "needs a URL that begins with https://");
+        }
     }
 
     private static @Nullable HttpQuestion optional(

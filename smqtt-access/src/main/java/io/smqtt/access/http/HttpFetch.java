@@ -3,8 +3,8 @@ package io.smqtt.access.http;
 
 import io.smqtt.access.backend.BackendContext;
 import io.smqtt.thread.AnyThread;
-import java.nio.file.Path;
 import java.util.Map;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -22,11 +22,10 @@ public final class HttpFetch {
      *
      * @param context the backend that fetches
      * @param url the URL of the document
-     * @param authority certificates of the authorities that are trusted, in PEM; null for those of Java
-     * @throws io.smqtt.config.ConfigurationException if the certificates cannot be read
+     * @param authorities the authorities that are trusted; null for those of Java
      */
-    public HttpFetch(BackendContext context, String url, @Nullable Path authority) {
-        sender = new HttpSender(context, authority);
+    public HttpFetch(BackendContext context, String url, @Nullable TrustManagerFactory authorities) {
+        sender = new HttpSender(context, authorities);
         question = new HttpQuestion.Filled(true, url, Map.of("accept", "application/json"), null);
     }
 

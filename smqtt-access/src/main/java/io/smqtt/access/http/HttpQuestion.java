@@ -189,7 +189,7 @@ final class HttpQuestion {
         ObjectNode body = JSON.createObjectNode();
         fields.forEach((name, template) -> {
             String value = template.fill(values, text -> text);
-            boolean number = name.equals("acc") && template.parts().size() == 1;
+            boolean number = name.equals("acc") && template.parts().size() == 1 && template.uses("access");
             if (number) {
                 body.put(name, Integer.parseInt(value));
             } else {

@@ -3,17 +3,17 @@ package io.smqtt.access.http;
 
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.smqtt.access.backend.BackendContext;
 import io.smqtt.config.AccessBackendConfig;
-import io.smqtt.config.ConfigurationException;
 import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
@@ -34,7 +34,12 @@ final class HttpSender {
     private final LoopResources loop;
     private final HttpClient client;
 
-    HttpSender(BackendContext context, @Nullable Path authority) {
+    /**
+     * Creates thread and pool. Does not connect.
+     *
+     * @param authorities the authorities that are trusted; null for those of Java
+     */
+    HttpSender(BackendContext context, @Nullable TrustManagerFactory authorities) {
         AccessBackendConfig config = context.config();
         String name = "smqtt-access-" + context.name();
         connections = ConnectionProvider.builder(name)
@@ -52,17 +57,16 @@ final class HttpSender {
                         Math.toIntExact(config.timeout().toMillis()))
                 .followRedirect(false)
                 .compress(false);
-        client = authority == null ? plain : trusting(plain, authority);
+        client = authorities == null ? plain : trusting(plain, authorities);
     }
 
-    private static HttpClient trusting(HttpClient plain, Path authority) {
+    private static HttpClient trusting(HttpClient plain, TrustManagerFactory authorities) {
         try {
-            SslContextBuilder tls = SslContextBuilder.forClient().trustManager(authority.toFile());
-            var context = tls.build();
-            return plain.secure(spec -> spec.sslContext(context));
-        } catch (SSLException | IllegalArgumentException e) {
-            throw new ConfigurationException(
-                    authority + ": has no certificates of authorities in PEM that can be read");
+            SslContext tls =
+                    SslContextBuilder.forClient().trustManager(authorities).build();
+            return plain.secure(spec -> spec.sslContext(tls));
+        } catch (SSLException e) {
+            throw new IllegalStateException(e); // Java has all that it needs
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access.jwt;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendRequest;
@@ -142,6 +143,11 @@ final class JwtBackend implements AccessBackend {
     @Override
     public void start() {
         source.start();
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return source.reload();
     }
 
     @Override

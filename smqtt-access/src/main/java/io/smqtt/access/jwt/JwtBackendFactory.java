@@ -4,6 +4,7 @@ package io.smqtt.access.jwt;
 import com.nimbusds.jose.JWSAlgorithm;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.AccessBackendFactory;
+import io.smqtt.access.backend.Authorities;
 import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendSetting;
 import io.smqtt.access.backend.BackendSettings;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -119,14 +121,20 @@ public final class JwtBackendFactory implements AccessBackendFactory {
     }
 
     private static KeySource source(BackendSettings settings, String key, BackendContext context) {
-        if (key.equals("endpoint")) {
-            return fetched(settings, context);
-        }
+        return switch (key) {
+            case "endpoint" -> fetched(settings, context);
+            case "secret" -> KeySource.fixed(keys(settings, key));
+            default -> new FileKeys(Objects.requireNonNull(settings.file(key)), () -> keys(settings, key));
+        };
+    }
+
+    /** The keys of the configuration or of a file. */
+    private static List<VerificationKey> keys(BackendSettings settings, String key) {
         try {
             List<VerificationKey> keys = key.equals("public-key")
                     ? PublicKeyFile.read(Objects.requireNonNull(settings.file(key)))
                     : List.of(VerificationKey.secret(secret(settings, key)));
-            return KeySource.fixed(allowed(settings, keys));
+            return allowed(settings, keys);
         } catch (IllegalArgumentException e) {
             throw settings.problem(key, String.valueOf(e.getMessage()));
         }
@@ -137,7 +145,11 @@ public final class JwtBackendFactory implements AccessBackendFactory {
         if (algorithms.stream().anyMatch(algorithm -> !VerificationKey.isPublic(algorithm))) {
             throw settings.problem("algorithms", "has one of a secret, for which there is no key");
         }
-        HttpFetch fetch = new HttpFetch(context, url(settings), settings.file("ca"));
+        String url = url(settings);
+        if (settings.has("ca") && !url.toLowerCase(Locale.ROOT).startsWith("https:")) {
+            throw settings.problem("ca", "needs an endpoint that begins with https://");
+        }
+        HttpFetch fetch = new HttpFetch(context, url, Authorities.of(settings, "ca"));
         FetchedKeys.Server server = new FetchedKeys.Server() {
             @Override
             public Mono<String> body() {

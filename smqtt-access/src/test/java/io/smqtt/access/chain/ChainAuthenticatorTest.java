@@ -472,6 +472,19 @@ class ChainAuthenticatorTest {
     }
 
     @Test
+    void aClientThatIsServedWithoutTheRulesOfABackendLacksThemOnlyUntilItAnswers() {
+        users("a").user = Mono.just(new BackendAnswer.Allow());
+        AccessBackendConfigBuilder config = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);
+        Scripted rules = add("b", config, AccessBackend.Ability.RULES);
+        rules.rules = Mono.error(new IllegalStateException("down"));
+
+        FetchedRules without = (FetchedRules) grants(connect("ann")).rules();
+        assertThat(without.isComplete()).isFalse();
+        rules.rules = Mono.just(List.of());
+        assertThat(((FetchedRules) grants(connect("ann")).rules()).isComplete()).isTrue();
+    }
+
+    @Test
     void aClientWithoutRulesBecauseOfItsValuesIsRefusedAlsoIfFailuresAreIgnored() {
         users("a").user = Mono.just(new BackendAnswer.Allow());
         AccessBackendConfigBuilder config = AccessBackendConfig.builder("x").onFailure(OnFailure.NEXT);

@@ -70,11 +70,14 @@ class RuleRefreshTest {
 
     /** A client whose rules come from some backends, which have none at the connect. */
     private static ClientIdentity client(Member... sources) {
+        return client(Stream.of(sources)
+                .map(source -> new MemberRules(source, List.of()))
+                .toArray(MemberRules[]::new));
+    }
+
+    private static ClientIdentity client(MemberRules... fetched) {
         BackendRequest request = new BackendRequest(
                 "c", "ann", null, ADDRESS, "tcp", ProtocolVersion.MQTT_5, CertificateNames.NONE, Map.of());
-        List<MemberRules> none = Stream.of(sources)
-                .map(source -> new MemberRules(source, List.of()))
-                .toList();
         return new ClientIdentity(
                 "c",
                 "ann",
@@ -83,7 +86,7 @@ class RuleRefreshTest {
                 ProtocolVersion.MQTT_5,
                 Set.of(),
                 false,
-                Grants.NONE.withRules(new FetchedRules(request, List.of(), none)));
+                Grants.NONE.withRules(new FetchedRules(request, List.of(), List.of(fetched))));
     }
 
     private static AccessRule denied(String topic) {
@@ -163,6 +166,40 @@ class RuleRefreshTest {
 
         assertThat(first.fetched).isEqualTo(2);
         assertThat(mayPublish()).isEqualTo("ALLOW");
+    }
+
+    /** Else an operator would believe that they are in force. */
+    @Test
+    void changedRulesThatCannotBeUsedAreLogged() {
+        refresh.clientConnected(client, false);
+        first.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a/#/b")));
+
+        try (LoggedLines lines = new LoggedLines()) {
+            refreshAll();
+
+            assertThat(lines.all())
+                    .singleElement()
+                    .asString()
+                    .startsWith("changed access rules cannot be used, those of client c stay as they were: ");
+        }
+    }
+
+    /** With {@code on-failure: next} a client is served without the rules of a backend that fails. */
+    @Test
+    void rulesThatWereNotThereAtTheConnectAreFetchedSoon() {
+        ClientIdentity without = client(MemberRules.unknown(next));
+        refresh.clientConnected(without, false);
+        refresh.clientConnected(client, false);
+        second.answer = Mono.just(List.of(AccessRule.allow(Actions.ALL, "a")));
+
+        refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
+
+        assertThat(second.fetched).isEqualTo(1);
+        assertThat(first.fetched).isZero();
+        assertThat(mayPublish(without, "a")).isEqualTo("ALLOW");
+
+        refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
+        assertThat(second.fetched).isEqualTo(1);
     }
 
     @Test

@@ -131,12 +131,22 @@ class GuardTest {
         assertThatThrownBy(() -> guard.count(() -> Mono.error(new ClientRefusedException("no")))
                         .block())
                 .isInstanceOf(ClientRefusedException.class);
+        assertThatThrownBy(() ->
+                        guard.count(() -> Mono.error(new TimeoutException())).block())
+                .hasCauseInstanceOf(TimeoutException.class);
 
         assertThat(guard.isWorking()).isTrue();
         assertThat(guard.clear()).isZero();
         assertThat(counts.outcomes)
-                .isEqualTo(
-                        Map.of(BackendOutcome.ANSWERED, 4, BackendOutcome.FAILED, 30, BackendOutcome.REFUSED_FULL, 1));
+                .isEqualTo(Map.of(
+                        BackendOutcome.ANSWERED,
+                        4,
+                        BackendOutcome.FAILED,
+                        30,
+                        BackendOutcome.TIMED_OUT,
+                        1,
+                        BackendOutcome.REFUSED_FULL,
+                        1));
     }
 
     @Test
@@ -185,6 +195,28 @@ class GuardTest {
         ask(guard, "ann", "x");
 
         assertThat(requests).hasSize(2);
+    }
+
+    /** Else an answer from before a change would be used after it. */
+    @Test
+    void anAnswerToARequestFromBeforeIsNotUsedAgain() {
+        Guard guard = guard(8, 8, Duration.ofSeconds(5));
+        List<Object> before = ask(guard, "ann", "x");
+
+        guard.clear();
+        List<Object> after = ask(guard, "ann", "x");
+        assertThat(requests).hasSize(2);
+        requests.get(1).tryEmitValue(BackendAnswer.DENY);
+        requests.get(0).tryEmitValue(ALLOW);
+        assertThat(before).containsExactly(ALLOW);
+        assertThat(after).containsExactly(BackendAnswer.DENY);
+
+        List<Object> again = ask(guard, "ann", "x");
+        assertThat(requests).hasSize(3);
+        requests.get(2).tryEmitValue(BackendAnswer.DENY);
+        assertThat(again).containsExactly(BackendAnswer.DENY);
+        assertThat(ask(guard, "ann", "x")).containsExactly(BackendAnswer.DENY);
+        assertThat(requests).hasSize(3);
     }
 
     @Test

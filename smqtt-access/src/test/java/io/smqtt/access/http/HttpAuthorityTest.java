@@ -144,7 +144,9 @@ class HttpAuthorityTest {
         DisposableServer server = server("localhost");
         try {
             Path empty = Files.writeString(directory.resolve("empty.pem"), "nothing");
-            assertThatThrownBy(() -> ask(server, empty)).hasMessageContaining("empty.pem: has no certificates");
+            assertThatThrownBy(() -> ask(server, empty))
+                    .hasMessage("smqtt.yaml:1: access.backends.web.ca names " + empty
+                            + ", which has no certificates of authorities in PEM that can be read");
         } finally {
             server.disposeNow(SOON);
         }

@@ -5,15 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.access.backend.BackendAnswer;
+import io.smqtt.access.backend.BackendContext;
 import io.smqtt.access.backend.BackendRequest;
 import io.smqtt.access.backend.BackendSettings;
 import io.smqtt.access.backend.CertificateNames;
 import io.smqtt.access.backend.Template;
 import io.smqtt.access.backend.TopicRequest;
+import io.smqtt.config.AccessBackendConfig;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.Ticker;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -186,6 +189,26 @@ class HttpFormatsTest {
 
         assertThat(question.fill(request)).hasToString("POST http://h:1/acl");
         assertThat(question.fill(request).body()).isEqualTo("{\"acc\":2}");
+    }
+
+    @Test
+    void aFieldOfThisNameWithAnotherValueIsText() {
+        HttpQuestion question = emqx("url", "http://h", "body.acc", "${clientid}");
+
+        assertThat(question.fill(CLIENT).body()).isEqualTo("{\"acc\":\"" + CLIENT.clientId() + "\"}");
+    }
+
+    @Test
+    void authoritiesAreForTls() {
+        HttpBackendFactory factory = new HttpBackendFactory();
+        BackendContext context =
+                new BackendContext("web", AccessBackendConfig.builder("http").build(), Ticker.SYSTEM);
+
+        for (String style : List.of("emqx", "go-auth")) {
+            BackendSettings settings = settings("url", "http://h", "style", style, "ca", "ca.pem");
+            assertThatThrownBy(() -> factory.open(settings, context))
+                    .hasMessage("smqtt.yaml:3: access.backends.web.ca needs a URL that begins with https://");
+        }
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.nimbusds.jose.JWSAlgorithm;
+import io.smqtt.ReloadResult;
 import io.smqtt.access.backend.AccessBackend;
 import io.smqtt.access.backend.BackendAnswer;
 import io.smqtt.access.backend.BackendContext;
@@ -451,6 +452,12 @@ class JwtBackendTest {
                 "refresh-interval",
                 "1m");
         assertProblem(
+                "smqtt.yaml:2: access.backends.tokens.ca needs an endpoint that begins with https://",
+                "endpoint",
+                "http://127.0.0.1/",
+                "ca",
+                "ca.pem");
+        assertProblem(
                 "smqtt.yaml:2: access.backends.tokens.secret-base64 needs secret",
                 "public-key",
                 good,
@@ -466,6 +473,41 @@ class JwtBackendTest {
         assertThat(ask(open("secret-file", file), Tokens.hmac("{}"))).isInstanceOf(BackendAnswer.Allow.class);
         assertThat(ask(open("secret", encoded, "secret-base64", "true"), Tokens.hmac("{}")))
                 .isInstanceOf(BackendAnswer.Allow.class);
+    }
+
+    /** So keys change without a restart. */
+    @Test
+    void aFileIsReadAgainAndOneThatCannotBeUsedChangesNothing() throws IOException {
+        Path file = Tokens.write(directory, "keys.pem", Tokens.pem(Tokens.RSA));
+        AccessBackend backend = open("public-key", file.toString());
+        String first = Tokens.rsa(Tokens.RSA, RS, "{}");
+        String second = Tokens.rsa(Tokens.OTHER_RSA, RS, "{}");
+
+        Tokens.write(directory, "keys.pem", Tokens.pem(Tokens.OTHER_RSA));
+        assertThat(ask(backend, second)).isEqualTo(NOT_MINE);
+        assertThat(backend.reload()).isEqualTo(new ReloadResult(List.of(file.toString()), List.of()));
+        assertThat(ask(backend, first)).isEqualTo(NOT_MINE);
+        assertThat(ask(backend, second)).isInstanceOf(BackendAnswer.Allow.class);
+
+        Tokens.write(directory, "keys.pem", "nothing");
+        assertThat(backend.reload())
+                .isEqualTo(new ReloadResult(
+                        List.of(),
+                        List.of("smqtt.yaml:1: access.backends.tokens.public-key names " + file
+                                + ", which has no public key in PEM")));
+        assertThat(ask(backend, second)).isInstanceOf(BackendAnswer.Allow.class);
+        assertThat(open("secret", Tokens.SECRET).reload()).isEqualTo(ReloadResult.NOTHING);
+    }
+
+    @Test
+    void aSecretOfAFileIsReadAgain() throws IOException {
+        Path file = Tokens.write(directory, "secret", "x".repeat(32));
+        AccessBackend backend = open("secret-file", file.toString());
+        assertThat(ask(backend, Tokens.hmac("{}"))).isEqualTo(NOT_MINE);
+
+        Tokens.write(directory, "secret", Tokens.SECRET);
+        assertThat(backend.reload().reloaded()).containsExactly(file.toString());
+        assertThat(ask(backend, Tokens.hmac("{}"))).isInstanceOf(BackendAnswer.Allow.class);
     }
 
     private static void assertProblem(String expected, String... keysAndValues) {
