@@ -4,6 +4,7 @@ package io.smqtt.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.spi.BridgeDrop;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.BridgeStatus.State;
 import io.smqtt.spi.Bridges;
@@ -12,6 +13,7 @@ import io.smqtt.spi.SampleCluster;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +38,21 @@ class BridgeRoutesTest {
         public List<BridgeStatus> status() {
             return List.of(
                     new BridgeStatus(
-                            "cloud", State.CONNECTED, "cloud:1883", Instant.EPOCH, null, 4, 1, 2, 3, 5, 6, 1_500_000),
-                    new BridgeStatus("other", State.STOPPED, "", Instant.EPOCH, null, 0, 0, 0, 0, 0, 0, 0));
+                            "cloud",
+                            State.CONNECTED,
+                            "cloud:1883",
+                            Instant.EPOCH,
+                            null,
+                            4,
+                            1,
+                            2,
+                            3,
+                            Map.of(BridgeDrop.QUEUE, 4L, BridgeDrop.RATE, 1L),
+                            Map.of(BridgeDrop.LOOP, 7L),
+                            6,
+                            1_500_000),
+                    new BridgeStatus(
+                            "other", State.STOPPED, "", Instant.EPOCH, null, 0, 0, 0, 0, Map.of(), Map.of(), 0, 0));
         }
 
         @Override
@@ -65,7 +80,8 @@ class BridgeRoutesTest {
             assertThat(node.get("/bridges/mqtt:cloud").json()).isEqualTo(cloud);
             assertThat(cloud.path("status").asText()).isEqualTo("connected");
             assertThat(cloud.path("metrics").toString())
-                    .isEqualTo("{\"sent\":1,\"received\":2,\"resent\":3,\"queuing\":4,\"dropped\":5,\"refused\":6}");
+                    .isEqualTo("{\"sent\":1,\"received\":2,\"resent\":3,\"queuing\":4,\"dropped\":5,\"refused\":6,"
+                            + "\"received_dropped\":7}");
             JsonNode here = cloud.path("node_status").path(0);
             assertThat(here.path("server").asText()).isEqualTo("cloud:1883");
             assertThat(here.path("since").asText()).isEqualTo("1970-01-01T00:00:00Z");

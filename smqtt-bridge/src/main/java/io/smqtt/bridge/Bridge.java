@@ -124,7 +124,7 @@ final class Bridge {
                 config.addresses(),
                 topics,
                 isElected());
-        this.dialler = new Dialler(files.tls(), config.connectTimeout());
+        this.dialler = new Dialler(files.tls(), config);
     }
 
     /** The client identifier of a connection at the other broker, without the name of a node. */
@@ -238,7 +238,8 @@ final class Bridge {
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
-                counts.notSentCount() + (contents == null ? 0 : contents.dropped()),
+                counts.notSentCounts(contents == null ? 0 : contents.dropped()),
+                counts.notTakenCounts(),
                 counts.refusedCount(),
                 counts.rttNanos());
     }
@@ -587,9 +588,8 @@ final class Bridge {
             session.execute(this::countGone);
         }
         SessionContents contents = session == null ? null : new SessionContents(session);
-        log.queueDrops(
-                contents == null ? 0 : contents.dropped(),
-                contents == null ? 0 : contents.waiting() + counts.waiting());
+        int waits = contents == null ? 0 : contents.waiting() + counts.waiting();
+        log.queueDrops(contents == null ? 0 : contents.dropped(), waits);
         log.givenUp(counts.notSentCount(DropCause.GIVEN_UP));
     }
 

@@ -2,8 +2,11 @@
 package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
+import io.smqtt.spi.BridgeDrop;
 import io.smqtt.thread.AnyThread;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -142,18 +145,28 @@ final class BridgeCounts {
         return notSent.get(cause.ordinal());
     }
 
-    /** Messages of the other broker that were not published here, for a cause. */
-    long notTakenCount(DropCause cause) {
-        return notTaken.get(cause.ordinal());
+    /**
+     * Messages that were not sent to the other broker, by reason.
+     *
+     * @param ofQueue those that the queue has dropped
+     */
+    Map<BridgeDrop, Long> notSentCounts(long ofQueue) {
+        Map<BridgeDrop, Long> counts = byReason(notSent);
+        counts.put(BridgeDrop.QUEUE, ofQueue);
+        return counts;
     }
 
-    /** Messages that were not sent to the other broker, for all causes. */
-    long notSentCount() {
-        long sum = 0;
+    /** Messages of the other broker that were not published here, by reason. */
+    Map<BridgeDrop, Long> notTakenCounts() {
+        return byReason(notTaken);
+    }
+
+    private static Map<BridgeDrop, Long> byReason(AtomicLongArray byCause) {
+        Map<BridgeDrop, Long> counts = new EnumMap<>(BridgeDrop.class);
         for (DropCause cause : DropCause.values()) {
-            sum += notSentCount(cause);
+            counts.merge(cause.reason(), byCause.get(cause.ordinal()), Long::sum);
         }
-        return sum;
+        return counts;
     }
 
     /** The time of the last answer in nanoseconds; 0 if there was none. */

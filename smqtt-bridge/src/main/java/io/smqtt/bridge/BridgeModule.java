@@ -181,6 +181,15 @@ final class BridgeModule implements BrokerModule, Bridges {
     }
 
     @Override
+    public @Nullable BridgeStatus status(String name) {
+        return bridges.stream()
+                .filter(bridge -> bridge.name().equals(name))
+                .findFirst()
+                .map(Bridge::status)
+                .orElse(null);
+    }
+
+    @Override
     public boolean operate(String name, Operation operation) {
         boolean found = false;
         for (Bridge bridge : bridges) {

@@ -66,7 +66,7 @@ final class Crossing implements PacedOutput.Passage {
                 v5,
                 new RecentNames(bridge.map()::out),
                 remote.maximumQos(),
-                remote.retainAvailable(),
+                remote.retainAvailable() && bridge.config().outgoingRetain(),
                 largest,
                 payload,
                 leavingHops);

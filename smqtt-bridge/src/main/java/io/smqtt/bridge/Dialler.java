@@ -16,6 +16,7 @@ import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameDecoder;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import io.smqtt.config.BridgeAddress;
+import io.smqtt.config.BridgeConfig;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.transport.ClientTls;
 import java.net.InetAddress;
@@ -33,16 +34,19 @@ final class Dialler {
 
     private final @Nullable ClientTls tls;
     private final Duration timeout;
+    private final @Nullable InetSocketAddress from;
 
     /**
      * Creates a dialler.
      *
      * @param tls for addresses with TLS
-     * @param timeout of each step
+     * @param config has the time of each step, and the address here
      */
-    Dialler(@Nullable ClientTls tls, Duration timeout) {
+    Dialler(@Nullable ClientTls tls, BridgeConfig config) {
         this.tls = tls;
-        this.timeout = timeout;
+        this.timeout = config.connectTimeout();
+        // a literal, so nothing is looked up
+        this.from = config.bindAddress().isEmpty() ? null : new InetSocketAddress(config.bindAddress(), 0);
     }
 
     /**
@@ -74,6 +78,7 @@ final class Dialler {
                         build(channel, address, handler);
                     }
                 })
+                .localAddress(from)
                 .connect(target);
     }
 

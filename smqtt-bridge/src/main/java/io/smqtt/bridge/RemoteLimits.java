@@ -2,6 +2,7 @@
 package io.smqtt.bridge;
 
 import io.netty.buffer.ByteBuf;
+import io.smqtt.message.LogText;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -114,6 +115,6 @@ record RemoteLimits(
             default -> "refused";
         };
         return "it refuses the connection: " + word + " (" + code + ")"
-                + (reasonString == null ? "" : ": " + reasonString);
+                + (reasonString == null ? "" : ": " + LogText.escape(reasonString));
     }
 }

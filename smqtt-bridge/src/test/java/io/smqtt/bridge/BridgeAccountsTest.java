@@ -6,15 +6,18 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeDrop;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PropertyBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,6 +85,8 @@ class BridgeAccountsTest {
                 publish(here, 30); // more than fits
                 awaitBalance(local, 35 * TOPICS);
                 assertThat(sum(local, BridgeStatus::dropped)).isPositive();
+                assertThat(sum(local, each -> each.drops().get(BridgeDrop.QUEUE)))
+                        .isEqualTo(sum(local, BridgeStatus::dropped));
 
                 try (DialledBroker remote = DialledBroker.without(stub.port())) {
                     await().atMost(PATIENCE).until(() -> sum(local, BridgeStatus::queued) == 0);
@@ -165,6 +170,8 @@ class BridgeAccountsTest {
             awaitBalance(local, 4);
             assertThat(local.status().sent()).isEqualTo(arrived);
             assertThat(local.status().dropped()).isEqualTo(qos == 0 ? 4 - arrived : 0);
+            assertThat(local.status().drops())
+                    .containsEntry(BridgeDrop.CONNECTION_ENDS, local.status().dropped());
             local.module().operate("cloud", Bridges.Operation.START);
             RawClient again = stub.accept(PropertyBytes.none());
             for (int i = 0; qos > 0 && i < 4; i++) {
@@ -189,6 +196,31 @@ class BridgeAccountsTest {
             awaitBalance(local, 1);
             assertThat(local.status().sent()).isEqualTo(1);
             assertThat(local.status().resent()).isZero();
+        }
+    }
+
+    /** What comes is published here or dropped, and acknowledged in both cases. */
+    @Test
+    void aMessageOfTheOtherBrokerThatIsNotPublishedCountsOnce() {
+        try (RemoteStub stub = new RemoteStub();
+                DialledBroker local = DialledBroker.with(BridgedBroker.bridge(stub.address(), "in/# in 1")
+                        .maxPayloadBytes(10)
+                        .build());
+                RawClient here = local.client("here")) {
+            here.subscribe("in/#", 0);
+            RawClient bridge = stub.accept(PropertyBytes.none());
+            for (String topic : List.of("former/a", "in/large", "in/a")) {
+                String text = topic.equals("in/large") ? "x".repeat(11) : "x";
+                bridge.send(PublishBytes.to(topic).payload(text).qos(1, 7));
+                RemoteStub.next(bridge, MqttMessageType.PUBACK);
+            }
+            here.expectPublish("in/a", "x");
+            await().atMost(PATIENCE).until(() -> local.status().received() == 1);
+            assertThat(local.status().receivedDrops().entrySet().stream().filter(each -> each.getValue() > 0))
+                    .containsExactlyInAnyOrder(
+                            Map.entry(BridgeDrop.TOPIC, 1L), Map.entry(BridgeDrop.PAYLOAD_TOO_LARGE, 1L));
+            assertThat(local.status().receivedDropped()).isEqualTo(2);
+            assertThat(local.status().dropped()).isZero();
         }
     }
 }

@@ -15,6 +15,8 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PropertyBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.io.IOException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class BridgeOptionsTest {
 
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String STATE = "$SYS/broker/connection/plant/state";
 
     private final RemoteStub remote = new RemoteStub();
@@ -92,6 +95,54 @@ class BridgeOptionsTest {
         assertThatThrownBy(() -> BridgedBroker.bridge(text, "a").build())
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("addresses");
+    }
+
+    /** What comes in keeps the flag. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void messagesForTheOtherBrokerKeepTheirRetainFlagIfThatIsConfigured(boolean keeps) {
+        try (BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "up/# out 1", "down/# in 1")
+                                        .outgoingRetain(keeps))
+                        .start();
+                RawClient client = broker.client("client")) {
+            RawClient bridge = remote.accept(PropertyBytes.none());
+            await().atMost(PATIENCE).until(() -> broker.isConnected("cloud"));
+            client.publish(PublishBytes.to("up/1").payload("x").qos(1).retained());
+            ReceivedPacket message = RemoteStub.nextPublish(bridge);
+            assertThat(message.topic()).isEqualTo("up/1");
+            assertThat(message.retain()).isEqualTo(keeps);
+
+            bridge.send(PublishBytes.to("down/1").payload("y").qos(1, 7).retained());
+            RemoteStub.next(bridge, MqttMessageType.PUBACK);
+            client.subscribe("down/#", 0);
+            ReceivedPacket kept = client.expectPublish("down/1", "y");
+            assertThat(kept.retain()).isTrue();
+        }
+    }
+
+    @Test
+    void connectionsComeFromTheConfiguredAddress() throws IOException {
+        try (BridgedBroker broker = BridgedBroker.with(
+                                "cloud",
+                                BridgedBroker.bridge(remote.address(), "up/# out 1")
+                                        .bindAddress("127.0.0.77"))
+                        .start();
+                Socket socket = remote.acceptSocket()) {
+            assertThat(socket.getInetAddress().getHostAddress()).isEqualTo("127.0.0.77");
+            assertThat(broker.isConnected("cloud")).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "10.0.0", "10.0.0.256", "fd00::g", "10.0.0.1:80", " "})
+    void aBindAddressIsNoName(String text) {
+        assertThatThrownBy(() -> BridgedBroker.bridge("localhost:1", "a")
+                        .bindAddress(text)
+                        .build())
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("bind-address must be an IP address");
     }
 
     @Test

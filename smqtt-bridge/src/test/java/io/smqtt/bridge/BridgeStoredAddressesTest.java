@@ -10,7 +10,6 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.test.RawClient;
-import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
@@ -61,11 +60,7 @@ class BridgeStoredAddressesTest {
     }
 
     private static void answered(RawClient bridge) {
-        ReceivedPacket packet = bridge.receive();
-        while (packet != null && packet.type() != MqttMessageType.PUBREC) {
-            packet = bridge.receive();
-        }
-        assertThat(packet).as("PUBREC").isNotNull();
+        RemoteStub.next(bridge, MqttMessageType.PUBREC);
     }
 
     /** Completes with the PUBREC, or with the end of the connection. */

@@ -111,8 +111,13 @@ final class RemoteStub implements AutoCloseable {
 
     /** Takes packets until a PUBLISH. */
     static ReceivedPacket nextPublish(RawClient bridge) {
+        return next(bridge, MqttMessageType.PUBLISH);
+    }
+
+    /** Takes packets until one of a type. */
+    static ReceivedPacket next(RawClient bridge, MqttMessageType type) {
         ReceivedPacket packet = bridge.receive();
-        while (packet != null && packet.type() != MqttMessageType.PUBLISH) {
+        while (packet != null && packet.type() != type) {
             packet = bridge.receive();
         }
         if (packet == null) {

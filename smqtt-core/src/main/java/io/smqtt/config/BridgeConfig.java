@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param topics what is forwarded, each as {@code filter direction qos local-prefix remote-prefix}, of which only the filter is required, or as
  *     {@code filter direction qos => name} with a name of which {@code ${topic}} and {@code $1} to {@code $9} are parts
  * @param connectTimeout maximum time of each step: the TCP connection, the handshakes of TLS and WebSocket, the answer to CONNECT
+ * @param bindAddress the address of this machine from which the connections come; by default the operating system chooses it
  * @param minDelay time after which the first attempt is repeated, up to a half shorter at random; it doubles with each attempt that fails
  * @param maxDelay the longest such time
  * @param quotaTimeout how long a message that the other broker refuses with reason 0x97 (quota exceeded) is sent again, while others wait
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param dropPolicy which message is dropped when that queue is full
  * @param queueQos0 whether messages of QoS 0 wait in that queue while the bridge is not connected
  * @param maxPayloadBytes the largest payload that is forwarded, in either direction; 0 for no limit
+ * @param outgoingRetain whether messages for the other broker keep their retain flag
  * @param maxRate maximum number of messages per second to the other broker; 0 for no limit. Messages of QoS 0 that would wait for more than a
  *     second are dropped
  * @param connections number of connections, each with its part of the topics by a hash, of the queue, and of {@code max-rate}; more than one where
@@ -57,6 +59,7 @@ public record BridgeConfig(
         @Nullable BridgeTlsConfig tls,
         @Setting(required = true) List<String> topics,
         @Setting(value = "10s", min = "100ms", max = "10m") Duration connectTimeout,
+        String bindAddress,
         @Setting(value = "1s", min = "10ms", max = "1h") Duration minDelay,
         @Setting(value = "30s", min = "10ms", max = "1d") Duration maxDelay,
         @Setting(value = "1h", min = "0s", max = "30d") Duration quotaTimeout,
@@ -70,6 +73,7 @@ public record BridgeConfig(
 
         @Setting(value = "0", min = "0", max = "256MiB") long maxPayloadBytes,
 
+        @Setting("true") boolean outgoingRetain,
         @Setting(value = "0", min = "0", max = "10000000") int maxRate,
 
         @Setting(value = "1", min = "1", max = "64") int connections,
@@ -122,6 +126,9 @@ public record BridgeConfig(
         Check.plainText(BLOCK + "username", username);
         Check.that(passwordFile == null || !username.isEmpty(), BLOCK + "password-file", "needs " + BLOCK + "username");
         Check.that(version.equals("5") || version.equals("3.1.1"), BLOCK + "version", "must be 5 or 3.1.1");
+        if (!bindAddress.isEmpty()) {
+            Check.address(BLOCK + "bind-address", bindAddress);
+        }
         Check.that(minDelay.compareTo(maxDelay) <= 0, BLOCK + "min-delay", "must not be more than max-delay");
         Check.that(
                 connections == 1 || parsed.stream().anyMatch(BridgeTopic::out),

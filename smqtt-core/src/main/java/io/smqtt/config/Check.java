@@ -102,6 +102,14 @@ final class Check {
         that(bits > 0 && prefix >= 0 && prefix <= bits, key, "must hold networks such as 10.0.0.0/8 or fd00::/8");
     }
 
+    /** Accepts an address such as 10.0.0.1 or fd00::1, and no name. */
+    static void address(String key, String value) {
+        that(
+                value.indexOf(':') >= 0 ? isIpv6(value) : isIpv4(value),
+                key,
+                "must be an IP address such as 10.0.0.1 or fd00::1");
+    }
+
     private static boolean isIpv4(String address) {
         int parts = 0;
         int from = 0;

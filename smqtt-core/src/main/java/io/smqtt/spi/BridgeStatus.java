@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param sent messages sent to it, without repetitions
  * @param received messages received from it
  * @param resent messages sent to it again because it had not acknowledged them
- * @param dropped messages for it that were not sent but dropped: the queue was full, they expired in it, or the bridge does not pass them on
+ * @param drops messages for it that were not sent but dropped, by reason; a reason without messages may be absent
+ * @param receivedDrops messages received from it that were not published here but dropped, by reason; not part of {@code received}
  * @param refused of the messages sent, those that it has refused for good
  * @param rttNanos the time to the other broker and back in nanoseconds, measured at CONNECT and at each PINGREQ; 0 if unknown
  */
@@ -30,9 +32,38 @@ public record BridgeStatus(
         long sent,
         long received,
         long resent,
-        long dropped,
+        Map<BridgeDrop, Long> drops,
+        Map<BridgeDrop, Long> receivedDrops,
         long refused,
         long rttNanos) {
+
+    /** Copies the maps. */
+    public BridgeStatus {
+        drops = Map.copyOf(drops);
+        receivedDrops = Map.copyOf(receivedDrops);
+    }
+
+    /**
+     * The messages for the other broker that were dropped.
+     *
+     * @return the sum over all reasons
+     */
+    public long dropped() {
+        return sum(drops);
+    }
+
+    /**
+     * The messages of the other broker that were dropped.
+     *
+     * @return the sum over all reasons
+     */
+    public long receivedDropped() {
+        return sum(receivedDrops);
+    }
+
+    private static long sum(Map<BridgeDrop, Long> counts) {
+        return counts.values().stream().mapToLong(count -> count).sum();
+    }
 
     /** What a bridge does. */
     public enum State {

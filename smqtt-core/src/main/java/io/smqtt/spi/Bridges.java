@@ -3,6 +3,7 @@ package io.smqtt.spi;
 
 import io.smqtt.thread.AnyThread;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The bridges of this node, for operators. Does not block. */
 @AnyThread
@@ -27,6 +28,19 @@ public interface Bridges {
      * @return a snapshot, by name
      */
     List<BridgeStatus> status();
+
+    /**
+     * Returns the state of one connection of a bridge.
+     *
+     * @param name its name, as in {@link BridgeStatus#name()}
+     * @return a snapshot; null if there is no such connection
+     */
+    default @Nullable BridgeStatus status(String name) {
+        return status().stream()
+                .filter(status -> status.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
 
     /**
      * Begins an operation. A bridge that is in the wanted state already stays as it is.

@@ -4,13 +4,16 @@ package io.smqtt.metric;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.config.BridgeConfig;
+import io.smqtt.spi.BridgeDrop;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.thread.AnyThread;
-import java.util.Collection;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** Meters of the bridges of this node. The tag is a name of the configuration. Read when the registry is read. */
+/** Meters of the connections of the bridges of this node. Read when the registry is read. */
 @AnyThread
 final class BridgeMeters {
 
@@ -22,9 +25,14 @@ final class BridgeMeters {
         this.bridges = bridges;
     }
 
-    /** Registers the meters of the bridges with these names. */
-    static void bindTo(MeterRegistry registry, Bridges bridges, Collection<String> names) {
-        names.forEach(new BridgeMeters(registry, bridges)::register);
+    /** Registers the meters of all connections of the bridges of a configuration. */
+    static void bindTo(MeterRegistry registry, Bridges bridges, Map<String, BridgeConfig> configs) {
+        BridgeMeters meters = new BridgeMeters(registry, bridges);
+        configs.forEach((name, config) -> {
+            for (int i = 0; i < config.connections(); i++) {
+                meters.register(BridgeConfig.connectionName(name, i));
+            }
+        });
     }
 
     private void register(String name) {
@@ -46,11 +54,22 @@ final class BridgeMeters {
                 "messages sent again because the other broker had not acknowledged them",
                 name,
                 BridgeStatus::resent);
-        counter(
-                "smqtt.bridge.dropped",
-                "messages for the other broker that were dropped; those of its queue also count in smqtt.messages.dropped",
-                name,
-                BridgeStatus::dropped);
+        for (BridgeDrop reason : BridgeDrop.values()) {
+            drops(
+                    "smqtt.bridge.dropped",
+                    "messages for the other broker that were dropped; those of its queue also count in smqtt.messages.dropped",
+                    name,
+                    reason,
+                    BridgeStatus::drops);
+            if (reason.isOfBothDirections()) {
+                drops(
+                        "smqtt.bridge.received.dropped",
+                        "messages of the other broker that were not published here but dropped; not part of smqtt.bridge.received",
+                        name,
+                        reason,
+                        BridgeStatus::receivedDrops);
+            }
+        }
         counter(
                 "smqtt.bridge.refused",
                 "messages that were sent, and that the other broker has refused for good",
@@ -59,16 +78,30 @@ final class BridgeMeters {
     }
 
     private double value(String name, ToDoubleFunction<BridgeStatus> of) {
-        return bridges.status().stream()
-                .filter(status -> status.name().equals(name))
-                .mapToDouble(of)
-                .sum();
+        BridgeStatus status = bridges.status(name);
+        return status == null ? 0 : of.applyAsDouble(status);
     }
 
     private void gauge(String name, String description, String bridge, ToDoubleFunction<BridgeStatus> of) {
         Gauge.builder(name, () -> value(bridge, of))
                 .description(description)
                 .tag("bridge", bridge)
+                .register(registry);
+    }
+
+    private void drops(
+            String name,
+            String description,
+            String bridge,
+            BridgeDrop reason,
+            Function<BridgeStatus, Map<BridgeDrop, Long>> of) {
+        FunctionCounter.builder(
+                        name,
+                        bridges,
+                        all -> value(bridge, status -> of.apply(status).getOrDefault(reason, 0L)))
+                .description(description)
+                .tag("bridge", bridge)
+                .tag("reason", Tagged.of(reason))
                 .register(registry);
     }
 

@@ -177,7 +177,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         }
         Bridges bridges = core.bridges();
         if (bridges != null) {
-            BridgeMeters.bindTo(registry, bridges, core.config().bridges().keySet());
+            BridgeMeters.bindTo(registry, bridges, core.config().bridges());
             health.bridges(bridges);
         }
         Rules rules = core.rules();

@@ -26,9 +26,19 @@ class BridgeMetersTest {
             assertThat(broker.scraped("smqtt_bridge_connected", TAG)).isEqualTo(1);
             assertThat(broker.scraped("smqtt_bridge_queued", TAG)).isEqualTo(7);
             assertThat(broker.scraped("smqtt_bridge_sent_total", TAG)).isEqualTo(6);
+            assertThat(broker.scraped("smqtt_bridge_sent_total", "bridge=\"cloud.2\""))
+                    .as("another connection")
+                    .isEqualTo(9);
             assertThat(broker.scraped("smqtt_bridge_received_total", TAG)).isEqualTo(5);
             assertThat(broker.scraped("smqtt_bridge_resent_total", TAG)).isEqualTo(4);
-            assertThat(broker.scraped("smqtt_bridge_dropped_total", TAG)).isEqualTo(3);
+            assertThat(broker.scraped("smqtt_bridge_dropped_total", TAG, "reason=\"queue\""))
+                    .isEqualTo(2);
+            assertThat(broker.scraped("smqtt_bridge_dropped_total", TAG, "reason=\"rate\""))
+                    .isEqualTo(1);
+            assertThat(broker.scraped("smqtt_bridge_dropped_total", TAG, "reason=\"loop\""))
+                    .isZero();
+            assertThat(broker.scraped("smqtt_bridge_received_dropped_total", TAG, "reason=\"topic\""))
+                    .isEqualTo(8);
             assertThat(broker.scraped("smqtt_bridge_refused_total", TAG)).isEqualTo(2);
             assertThat(broker.scraped("smqtt_bridge_rtt_seconds", TAG)).isEqualTo(0.002);
             assertThat(broker.module.ready().checks()).containsEntry("bridge-cloud", "connected");

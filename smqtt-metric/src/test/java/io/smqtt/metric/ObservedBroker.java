@@ -61,7 +61,9 @@ final class ObservedBroker implements AutoCloseable {
         return new ObservedBroker(
                 builder -> builder.bridges(Map.of(
                         "cloud",
-                        BridgeConfig.builder("cloud.example.com:1883", "a").build())),
+                        BridgeConfig.builder("cloud.example.com:1883", "a")
+                                .connections(2)
+                                .build())),
                 management -> management.sysInterval(Duration.ZERO),
                 cluster,
                 bridges);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.smqtt.spi.BridgeDrop;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
-/** One bridge, {@code cloud}, in a state that a test sets. */
+/** One bridge, {@code cloud}, with two connections, the first in a state that a test sets. */
 final class SampleBridges implements Bridges {
 
     private volatile BridgeStatus.State state = BridgeStatus.State.CONNECTED;
@@ -23,19 +25,24 @@ final class SampleBridges implements Bridges {
 
     @Override
     public List<BridgeStatus> status() {
-        return List.of(new BridgeStatus(
-                "cloud",
+        return List.of(status("cloud", state, 6), status("cloud.2", BridgeStatus.State.CONNECTED, 9));
+    }
+
+    private static BridgeStatus status(String name, BridgeStatus.State state, long sent) {
+        return new BridgeStatus(
+                name,
                 state,
                 "cloud.example.com:1883",
                 Instant.EPOCH,
                 "it has closed the connection",
                 7,
-                6,
+                sent,
                 5,
                 4,
-                3,
+                Map.of(BridgeDrop.QUEUE, 2L, BridgeDrop.RATE, 1L),
+                Map.of(BridgeDrop.TOPIC, 8L),
                 2,
-                2_000_000));
+                2_000_000);
     }
 
     @Override

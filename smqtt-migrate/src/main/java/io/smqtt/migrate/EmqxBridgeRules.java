@@ -280,6 +280,12 @@ final class EmqxBridgeRules {
                 same(theirs + "egress.local.topic", BRIDGE + "topics", taken()),
                 differs(theirs + "egress.remote.topic", BRIDGE + "topics", "the only placeholder is ${topic}", taken()),
                 same(theirs + "egress.remote.qos", BRIDGE + "topics", taken()),
+                new Rule<>(
+                        theirs + "egress.remote.retain",
+                        Outcome.SAME,
+                        BRIDGE + "outgoing-retain",
+                        "with other values than false the flag stays as it is",
+                        taken()),
                 none(theirs + "egress.remote.*", "payload and retain flag are forwarded as they are"),
                 none(theirs + "egress.*", ANNOUNCED),
                 same(theirs + "ingress.remote.topic", BRIDGE + "topics", taken()),

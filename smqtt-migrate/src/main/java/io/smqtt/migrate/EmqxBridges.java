@@ -241,8 +241,22 @@ final class EmqxBridges {
         set(block, "keepalive", entry.key("keep-alive"), EmqxValue.duration(1_000, 1_000, 65_535_000));
         set(block, "bridge_mode", entry.key("try-private"), EmqxValue.flag());
         set(block, "reconnect_interval", entry.key("min-delay"), EmqxValue.duration(1_000, 10, 30_000));
+        retain(block, entry);
         connections(block, list, entry);
         entry.finish();
+    }
+
+    /** Writes whether the retain flag is taken away; it cannot be set. */
+    private void retain(String block, BridgeEntry entry) {
+        OldSetting setting = keys.get(block + ".egress.remote.retain");
+        if (setting == null || setting.value().contains("retain")) {
+            return;
+        }
+        if (setting.value().strip().equals("false")) {
+            draft.set(entry.key("outgoing-retain"), "false", setting);
+        } else {
+            draft.note(setting, Outcome.DIFFERENT, entry.key("outgoing-retain") + ": the flag stays as it is");
+        }
     }
 
     /** Writes the number of connections, if nothing comes in that another one might have sent. */

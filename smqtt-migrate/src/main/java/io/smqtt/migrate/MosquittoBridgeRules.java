@@ -92,8 +92,13 @@ final class MosquittoBridgeRules {
                         "bridges.<name>.max-payload-bytes",
                         "the limit of payloads, not of packets; in both directions",
                         MosquittoMapper::ofBridge),
-                none("bridge_bind_address", "the operating system chooses the address"),
-                none("bridge_outgoing_retain", "the retain flag stays; brokers without retained messages get none"),
+                new Rule<>(
+                        "bridge_bind_address",
+                        Outcome.SAME,
+                        "bridges.<name>.bind-address",
+                        "an IP address; a name has no counterpart",
+                        MosquittoMapper::ofBridge),
+                bridge("bridge_outgoing_retain", "outgoing-retain"),
                 none(
                         "bridge_attempt_unsubscribe",
                         "topics that are no longer configured are unsubscribed there, and no others"),

@@ -132,6 +132,8 @@ final class MosquittoBridges {
             long bytes = Math.max(0, Math.min(256L << 20, draft.number(largest)));
             draft.set(entry.key("max-payload-bytes"), String.valueOf(bytes), largest);
         }
+        flag(block, "bridge_outgoing_retain", entry.key("outgoing-retain"));
+        from(block, entry);
         OldSetting state = block.keys.get("notifications");
         OldSetting local = block.keys.get("notifications_local_only");
         if (state != null && !draft.bool(state)) {
@@ -142,6 +144,19 @@ final class MosquittoBridges {
             draft.set(entry.key("notifications"), "both", state);
         } else {
             draft.byDefault(entry.key("notifications"), "both", "mosquitto's default: notifications true");
+        }
+    }
+
+    /** The address here, which may also be a name there. */
+    private void from(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("bridge_bind_address");
+        if (setting == null) {
+            return;
+        }
+        if (setting.value().matches("[0-9.]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")) {
+            draft.set(entry.key("bind-address"), setting.value(), setting);
+        } else {
+            draft.note(setting, Outcome.NONE, entry.key("bind-address") + ": must be an IP address");
         }
     }
 

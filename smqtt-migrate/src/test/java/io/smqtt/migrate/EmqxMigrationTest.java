@@ -214,6 +214,19 @@ class EmqxMigrationTest {
         assertThat(both.notes()).anyMatch(note -> note.contains("connections: stays 1, because messages come in, too"));
     }
 
+    @ParameterizedTest
+    @CsvSource({"false, false, false", "'\"${retain}\"', , false", "true, , true"})
+    void aRetainFlagIsTakenAwayButNotSet(String theirs, String ours, boolean differs) throws IOException {
+        Migration migration =
+                read("bridges.mqtt.b { server = \"h:1883\", egress { local.topic = \"a/#\", remote.retain = " + theirs
+                        + " } }");
+
+        assertThat(migration.settings("new").get("bridges.b.outgoing-retain")).isEqualTo(ours);
+        assertThat(migration.notes().stream()
+                        .anyMatch(note -> note.contains("outgoing-retain: the flag stays as it is")))
+                .isEqualTo(differs);
+    }
+
     @Test
     void databasesBecomeBackends() throws IOException {
         Migration migration = read("""

@@ -140,11 +140,23 @@ class MosquittoBridgesTest {
         "notifications_local_only true,notifications,local",
         "round_robin true,notifications,both",
         "bridge_max_packet_size 1000,max-payload-bytes,1000",
-        "queue_qos0_messages true,queue-qos0,true"
+        "queue_qos0_messages true,queue-qos0,true",
+        "bridge_outgoing_retain false,outgoing-retain,false",
+        "bridge_bind_address 10.0.0.7,bind-address,10.0.0.7",
+        "bridge_bind_address fd00::7,bind-address,fd00::7"
     })
     void optionsOfBridges(String line, String key, String value) throws IOException {
         assertThat(read("connection c", "address h", "topic # out", line).settings("new"))
                 .containsEntry("bridges.c." + key, value);
+    }
+
+    @Test
+    void aNameOfThisMachineIsNoAddress() throws IOException {
+        Migration migration = read("connection c", "address h", "topic # out", "bridge_bind_address eth0.example");
+
+        assertThat(migration.settings("new")).doesNotContainKey("bridges.c.bind-address");
+        assertThat(migration.notes())
+                .contains("m.conf:4: bridge_bind_address: not migrated; bridges.c.bind-address: must be an IP address");
     }
 
     private Migration read(String... lines) throws IOException {

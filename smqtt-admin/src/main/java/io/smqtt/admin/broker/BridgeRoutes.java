@@ -27,7 +27,11 @@ public final class BridgeRoutes extends NodeObjectRoutes<Operation> {
      * @param calls reaches the other nodes
      */
     public BridgeRoutes(BrokerView view, NodeCalls calls) {
-        super(calls, "bridge", Operation.class, List.of("sent", "received", "resent", "queuing", "dropped", "refused"));
+        super(
+                calls,
+                "bridge",
+                Operation.class,
+                List.of("sent", "received", "resent", "queuing", "dropped", "refused", "received_dropped"));
         this.view = view;
     }
 
@@ -47,6 +51,7 @@ public final class BridgeRoutes extends NodeObjectRoutes<Operation> {
         metrics.put("queuing", bridge.queued());
         metrics.put("dropped", bridge.dropped());
         metrics.put("refused", bridge.refused());
+        metrics.put("received_dropped", bridge.receivedDropped());
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("name", bridge.name());
         all.put("status", bridge.state().name().toLowerCase(Locale.ROOT));
