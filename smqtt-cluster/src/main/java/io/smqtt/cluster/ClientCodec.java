@@ -15,7 +15,9 @@ import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Encodes and decodes frames about client identifiers and their sessions. */
@@ -301,6 +303,11 @@ final class ClientCodec {
             message(block, message, nowNanos);
             target.block(block);
         }
+        if (state != null && !state.numbers().isEmpty()) {
+            target.number(state.numbers().size());
+            state.numbers()
+                    .forEach((packetId, number) -> target.number(packetId).i64(number));
+        }
     }
 
     private static void message(ByteWriter target, StoredMessage message, long nowNanos) {
@@ -330,7 +337,19 @@ final class ClientCodec {
         for (int i = 0; i < count; i++) {
             messages.add(message(source.part(), i + 1L, nowNanos, names));
         }
+        if (state != null && source.remaining() > 0) { // earlier nodes write none
+            state = state.withNumbers(numbers(source));
+        }
         return new Frame.SessionPart(number, attempt, toEpoch, index, kind, state, messages);
+    }
+
+    private static Map<Integer, Long> numbers(ByteReader source) {
+        int count = source.count(1 + Long.BYTES);
+        Map<Integer, Long> numbers = new HashMap<>();
+        for (int i = 0; i < count; i++) {
+            numbers.put(source.number(65_535), source.i64());
+        }
+        return numbers;
     }
 
     private static SessionState state(ByteReader source) {

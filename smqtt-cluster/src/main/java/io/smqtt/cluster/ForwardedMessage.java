@@ -40,6 +40,7 @@ record ForwardedMessage(ApplicationMessage message, boolean toAll, List<SharedFi
         int flags = source.u8();
         List<SharedFilter> groups = new ArrayList<>(0);
         ApplicationMessage message = MessageBytes.read(source, flags, nowNanos, names, groups);
+        message = MessageBytes.readRepeated(source, message);
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, List.copyOf(groups));
     }
 }

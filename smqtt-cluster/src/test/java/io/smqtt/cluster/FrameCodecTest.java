@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.session.SessionState;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -85,6 +89,35 @@ class FrameCodecTest {
                         .isInstanceOf(MalformedBytesException.class);
             }
         }
+    }
+
+    @Test
+    void theNumbersOfASessionComeWithIt() {
+        SessionState state = new SessionState(
+                "client", null, 60, 1, 2, List.of(), List.of(3), Map.of(0, Long.MIN_VALUE, 3, -1L, 65_535, 7L));
+        Frame.SessionPart part = new Frame.SessionPart(1, 1, 1, 0, Frame.PartKind.STATE, state, List.of());
+
+        byte[] written = FrameCodec.encode(GoldenFrames.SENDER, part, 0);
+
+        assertThat(FrameCodec.decode(written, 0, new NameCache(16)).frame()).isEqualTo(part);
+    }
+
+    @Test
+    void aMessageThatMayHaveComeBeforeIsMarked() {
+        ApplicationMessage message =
+                ApplicationMessage.builder("t").qos(QoS.EXACTLY_ONCE).build().accepted(5, 0, "client");
+        List<ForwardedMessage> messages = List.of(
+                new ForwardedMessage(message.repeated(), true, List.of()),
+                new ForwardedMessage(message, true, List.of()));
+
+        byte[] written = FrameCodec.encode(
+                GoldenFrames.SENDER, new Frame.PublishBatch(9, 2, 100, 128, messages, false, Homes.ALL), 0);
+
+        Frame.PublishBatch read = (Frame.PublishBatch) Objects.requireNonNull(
+                FrameCodec.decode(written, 0, new NameCache(16)).frame());
+        assertThat(read.messages())
+                .extracting(forwarded -> forwarded.message().isRepeated())
+                .containsExactly(true, false);
     }
 
     @Tag("slow")

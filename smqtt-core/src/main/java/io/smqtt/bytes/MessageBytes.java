@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 @AnyThread
 public final class MessageBytes {
 
+    /** The byte behind a block whose message {@linkplain ApplicationMessage#isRepeated() may have been accepted before}. */
+    private static final int REPEATED = 1;
+
     /** A flag that is free for the caller. */
     public static final int CALLER = 0x40;
 
@@ -50,7 +53,7 @@ public final class MessageBytes {
     }
 
     /**
-     * Writes a message as a block, with its length before it.
+     * Writes a message as a block, with its length before it, and with the byte of {@link #readRepeated} if it may have been accepted before.
      *
      * @param target where to write to
      * @param message the message
@@ -75,7 +78,8 @@ public final class MessageBytes {
         PublishProperties properties = message.properties();
         List<byte[]> shared = texts(groups);
         if (withLength) {
-            target.number(size(message, expirySeconds, publisher, shared));
+            int rest = message.isRepeated() ? 1 : 0;
+            target.number(size(message, expirySeconds, publisher, shared) + rest);
         }
         target.u8(flags
                         | message.qos().level()
@@ -100,6 +104,9 @@ public final class MessageBytes {
             shared.forEach(target::block);
         }
         target.i64(message.id());
+        if (withLength && message.isRepeated()) {
+            target.u8(REPEATED);
+        }
     }
 
     private static List<byte[]> texts(List<SharedFilter> groups) {
@@ -169,6 +176,18 @@ public final class MessageBytes {
         QoS qos = QoS.of(flags & QOS);
         boolean retain = (flags & RETAIN) != 0;
         return new ApplicationMessage(id, topic, payload, qos, retain, properties, expiry, acceptedAtNanos, publisher);
+    }
+
+    /**
+     * Reads what follows a message in its block.
+     *
+     * @param source where to read from, behind the message; to the end of the block
+     * @param message the message
+     * @return the same message, or as one that may have been accepted before
+     */
+    public static ApplicationMessage readRepeated(ByteReader source, ApplicationMessage message) {
+        boolean repeated = message.qos() == QoS.EXACTLY_ONCE && source.remaining() > 0 && source.u8() == REPEATED;
+        return repeated ? message.repeated() : message;
     }
 
     /**

@@ -198,8 +198,11 @@ public final class PublishFlow {
     private ApplicationMessage message(
             Connection connection, PublishPacket packet, TopicName topic, Payload payload, int first) {
         RoutingLoop loop = connection.loop().routing();
+        long stored = packet.qos() == QoS.EXACTLY_ONCE
+                ? connection.session().inbound().messageId(packet.packetId())
+                : ApplicationMessage.NO_ID;
         ApplicationMessage message = new ApplicationMessage(
-                loop.nextMessageId(),
+                stored == ApplicationMessage.NO_ID ? loop.nextMessageId() : stored,
                 topic,
                 payload,
                 packet.qos(),
@@ -210,6 +213,9 @@ public final class PublishFlow {
                         ? 0
                         : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
+        if (packet.duplicate() && stored != ApplicationMessage.NO_ID && connection.waitsForStore()) {
+            return message.repeated(); // not if a release is perhaps not stored: the message could be another one
+        }
         return !packet.retain() && loop.timesNext() // retained ones are delivered much later
                 ? message.timed(ticker.nanoTime())
                 : message;
@@ -408,10 +414,22 @@ public final class PublishFlow {
                     connection.output().pubComp(packetId, outcome);
                 }
             });
+            if (session.inbound().isLong()) {
+                shorten(connection, session.inbound());
+            }
         } else {
             session.inbound().released(packetId);
             connection.output().pubComp(packetId, outcome);
         }
+    }
+
+    /** Reads nothing while the identifiers of next messages get their short form: about a commit's time, once in a thousand messages. */
+    private static void shorten(Connection connection, InboundFlow inbound) {
+        connection.await();
+        inbound.shorten(() -> connection.loop().routing().executor().execute(() -> {
+            connection.answered();
+            connection.proceed();
+        }));
     }
 
     void onPubAck(Connection connection, int packetId, ReasonCode reason) {

@@ -29,6 +29,7 @@ public final class ApplicationMessage {
     private final long acceptedAtNanos;
     private final boolean timed;
     private final boolean expiryStated;
+    private final boolean repeated;
     private final int footprintBytes;
     private final @Nullable String publisherId;
 
@@ -66,7 +67,8 @@ public final class ApplicationMessage {
                 acceptedAtNanos,
                 publisherId,
                 false,
-                true);
+                true,
+                false);
     }
 
     private ApplicationMessage(
@@ -80,8 +82,10 @@ public final class ApplicationMessage {
             long acceptedAtNanos,
             @Nullable String publisherId,
             boolean timed,
-            boolean expiryStated) {
+            boolean expiryStated,
+            boolean repeated) {
         this.id = id;
+        this.repeated = repeated;
         this.timed = timed;
         this.expiryStated = expiryStated;
         this.topic = topic;
@@ -198,6 +202,37 @@ public final class ApplicationMessage {
     }
 
     /**
+     * Whether a QoS 2 message may have been accepted before, by another node or before a crash, with the same {@link #id()}: its publisher has sent
+     * it again.
+     *
+     * @return true if a subscriber must check whether it has taken the message
+     */
+    public boolean isRepeated() {
+        return repeated;
+    }
+
+    /**
+     * Returns this message as one that may have been accepted before.
+     *
+     * @return a new message
+     */
+    public ApplicationMessage repeated() {
+        return new ApplicationMessage(
+                id,
+                topic,
+                payload,
+                qos,
+                retain,
+                properties,
+                expiryIntervalSeconds,
+                acceptedAtNanos,
+                publisherId,
+                timed,
+                expiryStated,
+                true);
+    }
+
+    /**
      * Whether the message has expired.
      *
      * @param nowNanos the broker's monotonic clock
@@ -250,6 +285,7 @@ public final class ApplicationMessage {
         private final long acceptedAtNanos;
         private final @Nullable String publisherId;
         private final boolean timed;
+        private final boolean repeated;
 
         private Builder(TopicName topic) {
             id = NO_ID;
@@ -257,6 +293,7 @@ public final class ApplicationMessage {
             acceptedAtNanos = 0;
             publisherId = null;
             timed = false;
+            repeated = false;
         }
 
         private Builder(ApplicationMessage from) {
@@ -271,6 +308,7 @@ public final class ApplicationMessage {
             acceptedAtNanos = from.acceptedAtNanos;
             publisherId = from.publisherId;
             timed = from.timed;
+            repeated = from.repeated;
         }
 
         /**
@@ -385,7 +423,8 @@ public final class ApplicationMessage {
                     acceptedAtNanos,
                     publisherId,
                     timed && !retain, // retained ones are delivered much later
-                    expiryStated);
+                    expiryStated,
+                    repeated);
         }
     }
 
@@ -410,7 +449,18 @@ public final class ApplicationMessage {
      */
     public ApplicationMessage timed(long nowNanos) {
         return new ApplicationMessage(
-                id, topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true, true);
+                id,
+                topic,
+                payload,
+                qos,
+                retain,
+                properties,
+                expiryIntervalSeconds,
+                nowNanos,
+                publisherId,
+                true,
+                true,
+                repeated);
     }
 
     /**
@@ -436,7 +486,8 @@ public final class ApplicationMessage {
                 acceptedAtNanos,
                 publisherId,
                 timed,
-                expiryStated);
+                expiryStated,
+                repeated);
     }
 
     /**
@@ -451,6 +502,7 @@ public final class ApplicationMessage {
                 && id == original.id
                 && acceptedAtNanos == original.acceptedAtNanos
                 && timed == (original.timed && !retain)
+                && repeated == original.repeated
                 && Objects.equals(publisherId, original.publisherId)) {
             return this;
         }
@@ -465,7 +517,8 @@ public final class ApplicationMessage {
                 original.acceptedAtNanos,
                 original.publisherId,
                 original.timed && !retain,
-                true);
+                true,
+                original.repeated);
     }
 
     /**
@@ -486,7 +539,8 @@ public final class ApplicationMessage {
                 acceptedAtNanos,
                 publisherId,
                 timed,
-                expiryStated);
+                expiryStated,
+                repeated);
     }
 
     /**

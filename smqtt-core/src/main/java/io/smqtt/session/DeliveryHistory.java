@@ -71,10 +71,16 @@ final class DeliveryHistory {
         return keepsMore ? mostBlocks : USUAL_BLOCKS;
     }
 
-    /** Records a message that a session takes on its event loop. */
+    /** Records a message that a session takes on its event loop: at QoS 1 that of a session that outlives its connection. */
     @OnEventLoop
-    void took(RoutingLoop loop, long sessionKey, ApplicationMessage message, Subscription subscription) {
-        if (byLoop != null && message.qos() != QoS.AT_MOST_ONCE) {
+    void took(
+            RoutingLoop loop,
+            long sessionKey,
+            ApplicationMessage message,
+            Subscription subscription,
+            boolean outlivesConnection) {
+        if (byLoop != null
+                && (message.qos() == QoS.EXACTLY_ONCE || (outlivesConnection && message.qos() == QoS.AT_LEAST_ONCE))) {
             took(loop, sessionKey, TakenMessages.idOf(message, subscription));
         }
     }

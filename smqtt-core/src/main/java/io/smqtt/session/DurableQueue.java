@@ -156,11 +156,16 @@ final class DurableQueue extends Backlog {
         return present;
     }
 
-    @Override
-    void append(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+    /** Submits messages that were sent a moment ago and not written yet. */
+    void writeUnwritten() {
         if (journal != null) {
             journal.writeUnwritten();
         }
+    }
+
+    @Override
+    void append(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        writeUnwritten();
         long number = next++;
         int footprint = message.footprintBytes();
         size++;

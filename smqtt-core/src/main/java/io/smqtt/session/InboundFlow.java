@@ -2,6 +2,8 @@
 package io.smqtt.session;
 
 import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
@@ -122,6 +124,9 @@ public final class InboundFlow {
         forget(packetId);
         if (!kept) {
             released(packetId);
+            if (record != null) {
+                record.refused(packetId);
+            }
         }
         if (entry.follower != null) {
             entry.follower.release(kept);
@@ -220,9 +225,62 @@ public final class InboundFlow {
         return unsettled == null;
     }
 
-    /** The number of identifiers that fit into the allocated memory. */
+    /**
+     * The identifier of the message that comes with a packet identifier, if it is in the store already: then the message is the same when it comes
+     * again after a crash, here or at another node.
+     *
+     * @param packetId 1 to 65,535, not one that awaits PUBREL
+     * @return {@link ApplicationMessage#NO_ID} if the message gets any identifier: for a session that is not stored, and without a cluster
+     */
+    public long messageId(int packetId) {
+        ExchangeNumbers numbers = record == null ? null : record.numbers();
+        if (record == null || numbers == null) {
+            return ApplicationMessage.NO_ID;
+        }
+        if (numbers.size() >= ExchangeNumbers.MANY && !numbers.has(packetId)) {
+            record.keepNumber(packetId);
+        }
+        return numbers.of(packetId);
+    }
+
+    /**
+     * Whether the identifiers of so many messages are stored that {@link #shorten} is due.
+     *
+     * @return true if there are many, and it can be done now
+     */
+    public boolean isLong() {
+        ExchangeNumbers numbers = record == null ? null : record.numbers();
+        if (numbers == null || numbers.size() < ExchangeNumbers.MANY) {
+            return false;
+        }
+        if (unsettled != null) {
+            for (IntObjectMap.PrimitiveEntry<Unsettled> entry : unsettled.entries()) {
+                if (!numbers.has(entry.key())) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Stores the identifiers of next messages in a short form. The client must not send a message until the end.
+     *
+     * @param then runs at the end
+     */
+    public void shorten(Runnable then) {
+        if (record == null) {
+            then.run();
+        } else {
+            record.shortenNumbers(this::isAwaitingRelease, then);
+        }
+    }
+
+    /** The number of identifiers that fit into the allocated memory, with that of the identifiers of next messages. */
     int room() {
-        return awaitingRelease == null ? 0 : awaitingRelease.size();
+        ExchangeNumbers numbers = record == null ? null : record.numbers();
+        int others = numbers == null ? 0 : numbers.bytes() * Byte.SIZE;
+        return others + (awaitingRelease == null ? 0 : awaitingRelease.size());
     }
 
     /**

@@ -140,6 +140,10 @@ final class LeftOutClaim {
         arrived(found);
         sessions.recovered(session);
         subscriptions.forEach(session.subscriptions()::recover);
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.numbersFound(found.released());
+        }
         found.received().forEach(packetId -> session.inbound().received(packetId));
         claimant.loop.executor().execute(() -> session.life().awaitClient()); // if the client does not take it over now
         return true;

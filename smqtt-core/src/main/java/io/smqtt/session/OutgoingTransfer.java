@@ -13,6 +13,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +118,8 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
         List<Integer> identifiers = inbound == null
                 ? List.of()
                 : Arrays.stream(inbound.identifiers()).boxed().toList();
+        SessionRecord record = session.record();
+        ExchangeNumbers numbers = record == null ? null : record.numbers();
         state = new SessionState(
                 session.id(),
                 session.client().userName(),
@@ -124,7 +127,8 @@ final class OutgoingTransfer extends SessionTransfer implements SessionDeparture
                 session.claimClock(),
                 session.life().cleanClock(),
                 subscriptions,
-                identifiers);
+                identifiers,
+                numbers == null ? Map.of() : numbers.all());
     }
 
     @Override

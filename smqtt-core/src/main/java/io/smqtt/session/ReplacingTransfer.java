@@ -143,7 +143,8 @@ final class ReplacingTransfer extends IncomingTransfer {
         StoreWriter writer = present.of(loop).writer();
         writer.putSession(header(0, StoredSession.CONNECTED)); // discarded at a restart
         state.subscriptions().forEach(subscription -> writer.putSubscription(number, subscription));
-        state.awaitingRelease().forEach(packetId -> writer.putReceived(number, packetId));
+        state.numbers().forEach((packetId, next) -> writer.putReleased(number, packetId, next));
+        state.awaitingRelease().forEach(packetId -> writer.putReceived(number, packetId)); // in place of a row above
     }
 
     private StoredSession header(long expirySeconds, long expiresAtMillis) {
@@ -220,6 +221,10 @@ final class ReplacingTransfer extends IncomingTransfer {
             resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
         }
         inMemory.clear();
+        SessionRecord record = mine.record();
+        if (record != null) {
+            record.numbersFound(state.numbers());
+        }
         state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
         Session older = sessions.recovered(mine);
         if (older != null && older != source) {

@@ -287,7 +287,7 @@ public final class Session extends SessionContext {
 
     /** Whether a message is left out, because the session has it already. */
     private boolean wasTaken(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        boolean had = record != null && record.hadTaken(message, subscription, ticket, services.history(), key);
+        boolean had = RepeatedMessages.had(record, services.history(), key, message, subscription, ticket);
         if (had) {
             resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
         }
@@ -318,17 +318,15 @@ public final class Session extends SessionContext {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
             TracedQueue.dropped(message, subscription, DropReason.SESSION_ENDED);
         } else {
-            remember(message, subscription);
             outbound().deliver(message, subscription, ticket);
+            remember(message, subscription);
             absence.awaitExpiryOf(message);
         }
     }
 
     /** Records a message that the session takes, so that duplicates from other nodes are recognized. */
     void remember(ApplicationMessage message, Subscription subscription) {
-        if (expirySeconds() > 0) {
-            services.history().took(owner, key, message, subscription);
-        }
+        services.history().took(owner, key, message, subscription, expirySeconds() > 0);
     }
 
     /** The number of this session, unique in this process. */

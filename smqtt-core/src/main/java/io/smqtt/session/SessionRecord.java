@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
@@ -13,9 +12,11 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,9 @@ final class SessionRecord {
     private long willAtMillis = StoredSession.CONNECTED;
     private int version;
     private @Nullable Set<String> unwritten;
+
+    /** The identifiers of the next QoS 2 messages of the client; null without a cluster. */
+    private @Nullable ExchangeNumbers numbers;
 
     /** A will that is being published. The end of the session is not removed from the store before that is committed. */
     private @Nullable Will publishing;
@@ -131,17 +135,19 @@ final class SessionRecord {
             long expirySeconds,
             long expiresAtMillis,
             @Nullable Will will,
-            long willAtMillis) {}
+            long willAtMillis,
+            @Nullable ExchangeNumbers numbers) {}
 
     /** The current header values. */
     Before before() {
-        return new Before(version, userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
+        return new Before(version, userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis, numbers);
     }
 
     /** Restores the header values of a client that was refused because its header could not be written. */
     void restore(Before before) {
         userName = before.userName;
         roles = before.roles;
+        numbers = before.numbers;
         if (version == before.version + 1) { // the header was not written since
             expirySeconds = before.expirySeconds;
             expiresAtMillis = before.expiresAtMillis;
@@ -159,6 +165,10 @@ final class SessionRecord {
         will = newWill;
         willAtMillis = StoredSession.CONNECTED;
         writeHeader();
+        if (numbers == null && stores.numbersExchanges()) {
+            numbers = new ExchangeNumbers(newNumber());
+            writer().putReleased(number, ExchangeNumbers.BASE, numbers.base());
+        }
     }
 
     /** Records that the client has disconnected. */
@@ -224,22 +234,23 @@ final class SessionRecord {
         return willAtMillis;
     }
 
-    /**
-     * Whether the session has taken a message: before this broker was started, see {@link TakenNotes}; or here, if it is adopted and the message was
-     * parked for its node, too.
-     */
-    boolean hadTaken(
-            ApplicationMessage message,
-            Subscription subscription,
-            RouteTicket ticket,
-            DeliveryHistory history,
-            long key) {
+    /** Whether the session has taken a delivery before this broker was started, see {@link TakenNotes}. */
+    boolean tookBefore(long delivery) {
         TakenBefore before = stores.takenBefore();
-        if ((before.isEmpty() && !isAdopted()) || !ticket.mayHaveCome()) {
-            return false;
+        return !before.isEmpty() && before.knows(TakenNotes.delivery(number, delivery));
+    }
+
+    /** Holds a ticket until all messages that the session has taken are committed. */
+    void awaitTaken(RouteTicket ticket) {
+        if (ticket != RouteTicket.NONE) {
+            queue.writeUnwritten();
+            loop().await(ticket);
         }
-        long id = TakenMessages.idOf(message, subscription);
-        return before.knows(TakenNotes.delivery(number, id)) || (isAdopted() && history.knows(key, id));
+    }
+
+    /** Whether writes have failed lately: then messages that the session has taken may be lost. */
+    boolean hasFailedLately() {
+        return stores.hasFailedLately();
     }
 
     private void writeHeader() {
@@ -321,12 +332,90 @@ final class SessionRecord {
 
     /** Removes a released QoS 2 identifier, with retries; the callback comes when that is committed. */
     void released(int packetId, boolean waits, boolean stable, Runnable callback) {
-        writer().removeReceived(number, packetId);
+        renumber(packetId);
+        removeReceived(packetId, waits, stable, callback);
+    }
+
+    private void removeReceived(int packetId, boolean waits, boolean stable, Runnable callback) {
+        if (numbers == null) {
+            writer().removeReceived(number, packetId);
+        } else {
+            writer().putReleased(number, packetId, numbers.of(packetId));
+        }
         if (waits) {
             loop().await(new Release(packetId, stable, callback), stable);
         } else {
             callback.run();
         }
+    }
+
+    // --- the identifiers of the client's next QoS 2 messages
+
+    /** The identifiers of the client's next QoS 2 messages; null if they have none in advance. */
+    @Nullable
+    ExchangeNumbers numbers() {
+        return numbers;
+    }
+
+    /** Restores what was found in the store, or has come from another node. */
+    void numbersFound(Map<Integer, Long> found) {
+        found.forEach(this::numberFound);
+    }
+
+    /** Restores one of them. */
+    void numberFound(int packetId, long found) {
+        if (numbers == null) {
+            numbers = new ExchangeNumbers(found);
+        }
+        numbers.put(packetId, found);
+    }
+
+    private long newNumber() {
+        return session.owner().nextMessageId();
+    }
+
+    private void renumber(int packetId) {
+        if (numbers != null) {
+            numbers.put(packetId, newNumber());
+        }
+    }
+
+    /** The message with an identifier was refused: the next one is another message. No client waits for this. */
+    void refused(int packetId) {
+        renumber(packetId);
+        keepNumber(packetId);
+    }
+
+    /** Writes the row of an identifier whose message is not stored. */
+    void keepNumber(int packetId) {
+        if (numbers != null && !session.hasEnded()) {
+            long next = numbers.of(packetId);
+            numbers.put(packetId, next);
+            writer().putReleased(number, packetId, next);
+        }
+    }
+
+    /**
+     * Replaces the rows by one number from which others are derived. Two commits: rows come before what is derived, so that each identifier has one
+     * number at any time. No message may come until the end.
+     *
+     * @param used whether an identifier is in use: its row stays
+     * @param then runs at the end, also if the store does not take it
+     */
+    void shortenNumbers(IntPredicate used, Runnable then) {
+        long base = newNumber();
+        writer().putReleased(number, ExchangeNumbers.BASE, base);
+        loop().await(kept -> session.execute(() -> shortenNumbers(base, kept, used, then)), loop().isStable());
+    }
+
+    private void shortenNumbers(long base, boolean kept, IntPredicate used, Runnable then) {
+        if (!kept || numbers == null || session.hasEnded()) {
+            then.run();
+            return;
+        }
+        numbers.put(ExchangeNumbers.BASE, base);
+        numbers.removeUnless(used, packetId -> writer().removeReceived(number, packetId));
+        loop().await(committed -> then.run(), loop().isStable());
     }
 
     /** The removal of a QoS 2 identifier. The client must not reuse the identifier before the store has removed it. */
@@ -354,7 +443,7 @@ final class SessionRecord {
         public void retry() {
             session.execute(() -> {
                 if (!session.hasEnded()) {
-                    released(packetId, true, stable, callback);
+                    removeReceived(packetId, true, stable, callback);
                 }
             });
         }

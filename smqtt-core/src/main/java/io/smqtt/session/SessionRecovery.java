@@ -205,6 +205,14 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     }
 
     @Override
+    public void released(int packetId, long next) {
+        SessionRecord record = current == null ? null : current.record();
+        if (record != null) {
+            record.numberFound(packetId, next);
+        }
+    }
+
+    @Override
     public void retained(ApplicationMessage message) {
         retain(message);
     }

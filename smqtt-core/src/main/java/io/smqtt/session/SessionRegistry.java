@@ -311,10 +311,14 @@ public final class SessionRegistry {
         }
     }
 
-    /** Starts to record the messages that sessions take, so that duplicates are recognized. */
+    /** Starts to record the messages that sessions take, and to number those of their clients, so that duplicates are recognized. */
     @AnyThread
     public void rememberTaken() {
         services.history().begin(resources.router().loops().size());
+        Stores own = resources.stores();
+        if (own != null) {
+            own.numberExchanges();
+        }
     }
 
     /**

@@ -77,6 +77,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         private final StoredQueue waiting;
         private final List<StoredSubscription> subscriptions = new ArrayList<>(2);
         private final List<Integer> received = new ArrayList<>(0);
+        private final Map<Integer, Long> released = new HashMap<>(2);
         private boolean replaced;
 
         Found(StoredSession header, StoredQueue waiting) {
@@ -207,6 +208,14 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     }
 
     @Override
+    public void released(int packetId, long number) {
+        Found session = current;
+        if (session != null) {
+            session.released.put(packetId, number);
+        }
+    }
+
+    @Override
     public void retained(ApplicationMessage message) {
         // all nodes have them
     }
@@ -279,6 +288,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         for (StoredSubscription stored : each.subscriptions) {
             session.subscriptions().recover(session.subscriptions().of(stored));
         }
+        Objects.requireNonNull(session.record()).numbersFound(each.released);
         each.received.forEach(packetId -> session.inbound().received(packetId));
         if (each.waiting.messages() > 0) {
             resources.observer().deliveriesAdded(DeliverySource.RECOVERED, each.waiting.messages());

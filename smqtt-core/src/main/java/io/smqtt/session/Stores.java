@@ -28,6 +28,9 @@ public final class Stores {
     private final @Nullable String home;
     private final TakenBefore takenBefore = new TakenBefore();
 
+    /** Whether the clients' next QoS 2 messages have identifiers in the store. */
+    private volatile boolean numbersExchanges;
+
     /**
      * Combines a store and the event loops.
      *
@@ -105,6 +108,26 @@ public final class Stores {
         for (int i = 0; i < notes.size(); i++) {
             loops.get(i).open(store, notes.get(i));
         }
+    }
+
+    /** From now on the next QoS 2 messages of clients have identifiers in the store: on nodes of a cluster. */
+    void numberExchanges() {
+        numbersExchanges = true;
+    }
+
+    boolean numbersExchanges() {
+        return numbersExchanges;
+    }
+
+    /** Whether writes have failed lately: then a session may have lost what it has taken. */
+    boolean hasFailedLately() {
+        long now = store.clockMillis();
+        for (StoreLoop loop : loops) {
+            if (loop.hasFailedLately(now)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The messages of other nodes that the sessions had taken before the start. */

@@ -174,6 +174,14 @@ public interface BrokerStore extends AutoCloseable {
         void received(int packetId);
 
         /**
+         * The identifier of the next message with a packet identifier, of the session visited last; see {@link StoreWriter#putReleased}.
+         *
+         * @param packetId 1 to 65,535, or 0
+         * @param number the identifier
+         */
+        default void released(int packetId, long number) {}
+
+        /**
          * A retained message.
          *
          * @param message the message; its clock is the broker's, see {@link ApplicationMessage#acceptedAtNanos()}

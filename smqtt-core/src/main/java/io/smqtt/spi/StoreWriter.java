@@ -95,6 +95,19 @@ public interface StoreWriter {
     void removeReceived(long session, int packetId);
 
     /**
+     * Replaces that record by the identifier of the next message that gets the packet identifier. So a message that a node forwards before it
+     * has stored anything of it is the same message when its client sends it again. {@link #putReceived} and {@link #removeReceived} remove it. A
+     * store without such rows removes the record.
+     *
+     * @param session the session's number
+     * @param packetId 1 to 65,535; 0 for the number from which those of all packet identifiers without a row are derived
+     * @param number the identifier, not 0
+     */
+    default void putReleased(long session, int packetId, long number) {
+        removeReceived(session, packetId);
+    }
+
+    /**
      * Writes or replaces the retained message of a topic.
      *
      * @param message the message

@@ -16,6 +16,7 @@ import io.smqtt.spi.StoredSubscription;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -281,6 +282,31 @@ class AdoptionsTest {
     }
 
     // --- moves and two sessions of one client
+
+    @Test
+    void theNumbersOfTheClientsNextMessagesMoveWithItsSession() {
+        watch();
+        StoredSession header =
+                new StoredSession(5, "x", null, HOUR, StoredSession.NEVER, null, StoredSession.CONNECTED);
+        Map<Integer, Long> numbers = Map.of(0, 17L, 3, 4_711L);
+        adopted.sessions.put(5L, new FoundSession(header, new StoredQueue(1, 1, 0, 0), List.of(), List.of(9), numbers));
+        start();
+        adopt();
+        bench.registry.adoptions().sentOn(HOME);
+        bench.registry.adoptions().settled(HOME);
+        run();
+
+        SessionBench.Outcome outcome = bench.request("x", 0, false, HOUR, sink);
+        for (int i = 0; i < 10; i++) {
+            timePasses();
+        }
+
+        InboundFlow inbound = Objects.requireNonNull(outcome.session).inbound();
+        assertThat(own.released).isEqualTo(numbers);
+        assertThat(inbound.messageId(3)).isEqualTo(4_711);
+        assertThat(inbound.messageId(4)).isEqualTo(new ExchangeNumbers(17).of(4));
+        assertThat(inbound.isAwaitingRelease(9)).isTrue();
+    }
 
     @Test
     void aMoveThatFailsWhenTheSessionIsInBothStoresIsRepeated() {

@@ -25,6 +25,9 @@ final class FoundStore implements BrokerStore {
     /** The texts of messages that were submitted. */
     final List<String> put = new ArrayList<>();
 
+    /** The identifiers of next messages that were submitted, by packet identifier. */
+    final Map<Integer, Long> released = new LinkedHashMap<>();
+
     boolean failing;
     boolean overloaded;
     long clockMillis;
@@ -70,6 +73,10 @@ final class FoundStore implements BrokerStore {
                                     .payload()
                                     .asString());
                         }
+                        case "putReleased" -> {
+                            position[0]++;
+                            released.put((Integer) arguments[1], (Long) arguments[2]);
+                        }
                         case "removeSession" -> {
                             position[0]++;
                             removed.add((Long) arguments[0]);
@@ -94,6 +101,7 @@ final class FoundStore implements BrokerStore {
             visitor.session(found.session(), found.waiting());
             found.subscriptions().forEach(visitor::subscription);
             found.received().forEach(visitor::received);
+            found.released().forEach(visitor::released);
         });
     }
 

@@ -79,6 +79,9 @@ final class Batch implements Database.Rows {
             case REMOVE_MESSAGE, REMOVE_HANDED_OVER -> removeMessage(session, number);
             case PUT_RECEIVED -> add(new Change(Family.RECEIVED, Keys.received(session, (int) number), new byte[0]));
             case REMOVE_RECEIVED -> add(Change.remove(Family.RECEIVED, Keys.received(session, (int) number)));
+            case PUT_RELEASED ->
+                add(new Change(Family.RECEIVED, Keys.received(session, (int) number), Keys.number((long)
+                        value(operations, i))));
             case PUT_RETAINED -> putRetained((ApplicationMessage) value(operations, i));
             case PUT_VERSIONED -> put((LoopWriter.Versioned) value(operations, i));
             case PUT_REMOVAL -> put((LoopWriter.Removal) value(operations, i));
@@ -98,7 +101,7 @@ final class Batch implements Database.Rows {
     void remove(Operations.Kind kind, long session, long number) {
         if (kind == Operations.Kind.REMOVE_MESSAGE) {
             removeMessage(session, number);
-        } else if (kind == Operations.Kind.REMOVE_RECEIVED) {
+        } else if (kind.releases(number)) {
             add(Change.remove(Family.RECEIVED, Keys.received(session, (int) number)));
         }
     }

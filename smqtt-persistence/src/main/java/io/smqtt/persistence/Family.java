@@ -17,7 +17,7 @@ enum Family {
     QUEUE("queue"),
     /** Session and sequence number: the delivery state, if it changed after the commit of the message. */
     DELIVERY("delivery"),
-    /** Session and packet identifier: a QoS 2 message that waits for PUBREL. */
+    /** Session and packet identifier: a QoS 2 message that waits for PUBREL, or the identifier of the next message (8 bytes). */
     RECEIVED("received"),
     /** Number: the body of a message that is queued for several sessions. */
     BODY("body"),

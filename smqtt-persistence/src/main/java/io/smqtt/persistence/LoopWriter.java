@@ -103,6 +103,11 @@ final class LoopWriter implements StoreWriter, Operations.Listener {
     }
 
     @Override
+    public void putReleased(long session, int packetId, long number) {
+        add(Kind.PUT_RELEASED, session, packetId, number, 0);
+    }
+
+    @Override
     public void putRetained(ApplicationMessage message) {
         add(Kind.PUT_RETAINED, 0, 0, message, message.footprintBytes());
     }

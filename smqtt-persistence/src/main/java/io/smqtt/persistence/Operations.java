@@ -24,11 +24,17 @@ final class Operations {
         REMOVE_HANDED_OVER,
         PUT_RECEIVED,
         REMOVE_RECEIVED,
+        PUT_RELEASED,
         PUT_RETAINED,
         PUT_VERSIONED,
         PUT_REMOVAL,
         REMOVE_RETAINED,
         PUT_NOTE;
+
+        /** Whether it ends a received identifier: a client that has completed the exchange does not repeat it. */
+        boolean releases(long packetId) {
+            return this == REMOVE_RECEIVED || (this == PUT_RELEASED && packetId != 0);
+        }
 
         /**
          * Whether it increases the size of the store considerably. Session headers do not, and they have deadlines that must be stored;

@@ -28,7 +28,7 @@ final class PendingRemovals {
             Kind kind = failed.kind(i);
             if (kind == Kind.REMOVE_MESSAGE) {
                 add(messages, failed.session(i), failed.number(i));
-            } else if (kind == Kind.REMOVE_RECEIVED) {
+            } else if (kind.releases(failed.number(i))) {
                 add(received, failed.session(i), failed.number(i));
             }
         }

@@ -8,7 +8,9 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -76,11 +78,17 @@ final class Recovery {
             subscriptions.add(SessionRow.decode(Keys.filter(rows.key()), rows.value()));
         }
         List<Integer> received = new ArrayList<>();
+        Map<Integer, Long> released = new HashMap<>();
         for (Scan rows = view.range(Family.RECEIVED, from, end); rows.isValid(); rows.next()) {
-            received.add(Keys.packetId(rows.key()));
+            byte[] next = rows.value();
+            if (next.length == 0) {
+                received.add(Keys.packetId(rows.key()));
+            } else {
+                released.put(Keys.packetId(rows.key()), Keys.first(next));
+            }
         }
         StoredQueue waiting = queue(number, view.range(Family.TAIL, from, end), view);
-        return new FoundSession(sessions.decode(number, header), waiting, subscriptions, received);
+        return new FoundSession(sessions.decode(number, header), waiting, subscriptions, received, released);
     }
 
     private void visitSessions(View view, RecoveryVisitor visitor) throws RocksDBException {
@@ -150,7 +158,12 @@ final class Recovery {
             visitor.subscription(SessionRow.decode(filter, subscriptions.value()));
         }
         for (; isOf(session, received); received.next()) {
-            visitor.received(Keys.packetId(received.key()));
+            byte[] next = received.value();
+            if (next.length == 0) {
+                visitor.received(Keys.packetId(received.key()));
+            } else {
+                visitor.released(Keys.packetId(received.key()), Keys.first(next));
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -264,6 +265,16 @@ public final class ManualStore implements BrokerStore {
      */
     public synchronized List<Integer> received(String clientId) {
         return entry(clientId).map(entry -> List.copyOf(entry.received)).orElse(List.of());
+    }
+
+    /**
+     * The identifiers of a client's next QoS 2 messages.
+     *
+     * @param clientId the client identifier
+     * @return by packet identifier; 0 has the number from which others are derived
+     */
+    public synchronized Map<Integer, Long> released(String clientId) {
+        return entry(clientId).map(entry -> Map.copyOf(entry.released)).orElse(Map.of());
     }
 
     /**

@@ -87,12 +87,17 @@ final class ManualWriter implements StoreWriter {
 
     @Override
     public void putReceived(long session, int packetId) {
-        add(state -> state.session(session).received.add(packetId));
+        add(state -> state.putReceived(session, packetId));
     }
 
     @Override
     public void removeReceived(long session, int packetId) {
-        add(state -> state.session(session).received.remove(packetId));
+        add(state -> state.removeReceived(session, packetId));
+    }
+
+    @Override
+    public void putReleased(long session, int packetId, long number) {
+        add(state -> state.putReleased(session, packetId, number));
     }
 
     @Override

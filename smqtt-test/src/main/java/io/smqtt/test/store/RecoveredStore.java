@@ -29,7 +29,7 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void session(StoredSession session, StoredQueue waiting) {
-        last = new Found(session, waiting, new LinkedHashMap<>(), new TreeSet<>());
+        last = new Found(session, waiting, new LinkedHashMap<>(), new TreeSet<>(), new TreeMap<>());
         if (sessions.put(session.number(), last) != null) {
             throw new AssertionError("session " + session.number() + " was visited twice");
         }
@@ -45,6 +45,14 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
     @Override
     public void received(int packetId) {
         if (!current().received.add(packetId)) {
+            throw new AssertionError("packet identifier " + packetId + " was visited twice");
+        }
+    }
+
+    @Override
+    public void released(int packetId, long number) {
+        if (current().released.put(packetId, number) != null
+                || current().received.contains(packetId)) {
             throw new AssertionError("packet identifier " + packetId + " was visited twice");
         }
     }
@@ -156,10 +164,12 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
      * @param waiting its messages
      * @param subscriptions by filter
      * @param received packet identifiers of QoS 2 messages that wait for PUBREL
+     * @param released the identifiers of the next messages by packet identifier
      */
     public record Found(
             StoredSession header,
             StoredQueue waiting,
             Map<String, StoredSubscription> subscriptions,
-            Set<Integer> received) {}
+            Set<Integer> received,
+            Map<Integer, Long> released) {}
 }

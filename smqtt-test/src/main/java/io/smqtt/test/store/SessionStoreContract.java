@@ -17,6 +17,7 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.LongStream;
@@ -222,6 +223,32 @@ public abstract class SessionStoreContract extends StoreContractBase {
         reopen();
 
         assertThat(recovered().session(number).received()).containsExactly(1, 3, 65_535);
+    }
+
+    @Test
+    void identifiersOfNextMessagesTakeThePlaceOfReceivedOnes() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putReleased(number, 0, 17);
+            writer.putReceived(number, 1);
+            writer.putReceived(number, 2);
+            writer.putReceived(number, 3);
+        });
+        loop().commit(writer -> {
+            writer.putReleased(number, 1, -1);
+            writer.putReleased(number, 2, 5);
+            writer.putReceived(number, 2);
+            writer.putReleased(number, 3, 6);
+            writer.removeReceived(number, 3);
+            writer.putReleased(number, 65_535, Long.MIN_VALUE);
+        });
+
+        reopen();
+
+        assertThat(recovered().session(number).received()).containsExactly(2);
+        assertThat(recovered().session(number).released())
+                .containsExactlyInAnyOrderEntriesOf(Map.of(0, 17L, 1, -1L, 65_535, Long.MIN_VALUE));
     }
 
     /** Writes a session with two subscriptions, a received identifier, and two messages of which the first was sent. */

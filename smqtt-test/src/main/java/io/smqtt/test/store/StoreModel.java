@@ -123,10 +123,16 @@ final class StoreModel {
 
     private void changeReceived(StoreWriter writer, Kept session, long number) {
         int packetId = 1 + random.nextInt(5);
-        if (session.received.remove(packetId)) {
+        if (random.nextInt(3) == 0) {
+            long next = 1L + random.nextInt(1_000);
+            session.received.remove(packetId);
+            session.released.put(packetId, next);
+            writer.putReleased(number, packetId, next);
+        } else if (session.received.remove(packetId)) {
             writer.removeReceived(number, packetId);
         } else {
             session.received.add(packetId);
+            session.released.remove(packetId);
             writer.putReceived(number, packetId);
         }
     }
@@ -158,6 +164,7 @@ final class StoreModel {
             assertThat(session.header()).as("seed %s", seed).isEqualTo(kept.header);
             assertThat(session.subscriptions()).as("seed %s", seed).isEqualTo(kept.subscriptions);
             assertThat(session.received()).as("seed %s", seed).isEqualTo(kept.received);
+            assertThat(session.released()).as("seed %s", seed).isEqualTo(kept.released);
             assertThat(reader.apply(number))
                     .as("seed %s", seed)
                     .extracting(StoreSamples::text)
@@ -185,6 +192,7 @@ final class StoreModel {
         private final TreeMap<Long, StoredMessage> messages = new TreeMap<>();
         private final Map<String, StoredSubscription> subscriptions = new HashMap<>();
         private final Set<Integer> received = new TreeSet<>();
+        private final Map<Integer, Long> released = new TreeMap<>();
         private long next = 1;
 
         Kept(StoredSession header) {

@@ -31,6 +31,7 @@ final class StoredState {
         final Map<String, StoredSubscription> subscriptions = new LinkedHashMap<>();
         final TreeMap<Long, StoredMessage> messages = new TreeMap<>();
         final Set<Integer> received = new TreeSet<>();
+        final Map<Integer, Long> released = new TreeMap<>();
         long next = 1;
 
         @Nullable
@@ -38,7 +39,8 @@ final class StoredState {
             StoredSession present = header;
             return present == null
                     ? null
-                    : new FoundSession(present, waiting(), List.copyOf(subscriptions.values()), List.copyOf(received));
+                    : new FoundSession(
+                            present, waiting(), List.copyOf(subscriptions.values()), List.copyOf(received), released);
         }
 
         StoredQueue waiting() {
@@ -55,6 +57,7 @@ final class StoredState {
             copy.subscriptions.putAll(subscriptions);
             copy.messages.putAll(messages);
             copy.received.addAll(received);
+            copy.released.putAll(released);
             copy.next = next;
             return copy;
         }
@@ -117,6 +120,21 @@ final class StoredState {
                 stored.delivery());
     }
 
+    void putReceived(long session, int packetId) {
+        removeReceived(session, packetId);
+        session(session).received.add(packetId);
+    }
+
+    void removeReceived(long session, int packetId) {
+        session(session).received.remove(packetId);
+        session(session).released.remove(packetId);
+    }
+
+    void putReleased(long session, int packetId, long number) {
+        session(session).received.remove(packetId);
+        session(session).released.put(packetId, number);
+    }
+
     void putMessage(long session, StoredMessage message) {
         Entry entry = session(session);
         entry.messages.put(message.sequence(), message);
@@ -165,6 +183,7 @@ final class StoredState {
             visitor.session(header, entry.waiting());
             entry.subscriptions.values().forEach(visitor::subscription);
             entry.received.forEach(visitor::received);
+            entry.released.forEach(visitor::released);
         }
         showRetained(visitor);
         notes.forEach(visitor::note);

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import io.smqtt.test.store.ManualStore;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The node of a publisher is killed while it forwards QoS 2 messages to subscribers of another node, and the publisher sends them again. */
+@Tag("slow")
+class PublisherCrashTest {
+
+    private static final String TOPIC = "crash";
+    private static final int ID = 7;
+
+    private final LoopbackHub hub = new LoopbackHub();
+    private ManualStore store = new ManualStore(System::nanoTime);
+    private TestBroker receiver;
+    private @Nullable TestBroker sender;
+
+    private TestBroker start(String nodeId, @Nullable ManualStore with) {
+        ClusterConfig config = ClusterConfig.builder()
+                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .build();
+        ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
+        return TestBroker.builder()
+                .parts(parts -> parts.module(module).store(with))
+                .start();
+    }
+
+    @BeforeEach
+    void startReceiver() {
+        receiver = start("receiver", new ManualStore(System::nanoTime));
+        receiver.client(ProtocolVersion.MQTT_5, "probed").subscribe("probe", 1);
+    }
+
+    @AfterEach
+    void close() {
+        if (sender != null) {
+            sender.close();
+        }
+        receiver.close();
+    }
+
+    private RawClient subscriber(boolean persistent) {
+        RawClient client = receiver.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        client.connect(persistent ? ConnectBytes.of("subscriber").persistent(1_000) : ConnectBytes.of("subscriber"));
+        client.subscribe(TOPIC, 2);
+        return client;
+    }
+
+    /** Starts the node of the publisher, which knows the subscriptions of the other one then. */
+    private RawClient startSender(ProtocolVersion version, boolean present) {
+        TestBroker started = start("sender", store);
+        sender = started;
+        try (RawClient probing = started.client(ProtocolVersion.MQTT_5, "probing")) {
+            probing.deadline(BrokerCluster.PATIENCE);
+            await().atMost(BrokerCluster.PATIENCE).until(() -> {
+                probing.send(PublishBytes.to("probe").qos(1, probing.nextPacketId()));
+                return probing.expect(MqttMessageType.PUBACK).reason() == ReasonCode.SUCCESS;
+            });
+        }
+        RawClient client = started.open(version).deadline(BrokerCluster.PATIENCE);
+        assertThat(client.connect(ConnectBytes.of("publisher").persistent(1_000))
+                        .sessionPresent())
+                .isEqualTo(present);
+        return client;
+    }
+
+    /** The node ends as a killed process does, and the other one notices. */
+    private void kill() {
+        store.kill();
+        hub.crash("sender");
+        hub.noticed("sender");
+        Objects.requireNonNull(sender).close();
+        store = store.reopened(System::nanoTime);
+    }
+
+    private static PublishBytes message(int packetId, String payload) {
+        return PublishBytes.to(TOPIC).payload(payload).qos(2, packetId);
+    }
+
+    private static void release(RawClient publisher, int packetId) {
+        publisher.acknowledge(0x62, packetId);
+        publisher.expect(MqttMessageType.PUBCOMP);
+    }
+
+    private static void complete(RawClient subscriber, String payload) {
+        ReceivedPacket publish = subscriber.expectPublish(TOPIC, payload);
+        subscriber.pubRecAndComp(publish);
+    }
+
+    private void awaitSubmitted() {
+        ManualStore held = store;
+        await().atMost(BrokerCluster.PATIENCE).until(() -> held.pending() > 0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"MQTT_5, true", "MQTT_5, false", "MQTT_3_1_1, true"})
+    void aMessageThatWasForwardedBeforeItsIdentifierWasStoredComesOnce(ProtocolVersion version, boolean persistent) {
+        RawClient subscriber = subscriber(persistent);
+        RawClient first = startSender(version, false);
+        store.hold();
+        first.send(message(ID, "x"));
+        complete(subscriber, "x");
+        awaitSubmitted();
+        kill();
+
+        RawClient second = startSender(version, true);
+        second.send(message(ID, "x").dup());
+
+        second.expect(MqttMessageType.PUBREC);
+        release(second, ID);
+        subscriber.expectNothing();
+        second.send(message(ID, "x")); // another message with the same identifier
+        second.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "x");
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void aMessageThatDidNotArriveBeforeItsNodeWasKilledComes() {
+        RawClient subscriber = subscriber(true);
+        RawClient first = startSender(ProtocolVersion.MQTT_5, false);
+        hub.lose("sender", "receiver");
+        first.send(message(ID, "x"));
+        first.ping();
+        kill();
+        hub.carry("sender", "receiver");
+
+        RawClient second = startSender(ProtocolVersion.MQTT_5, true);
+        second.send(message(ID, "x").dup());
+
+        assertThat(second.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(subscriber, "x");
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void aMessageThatIsSentAgainTwiceComesOnce() {
+        RawClient subscriber = subscriber(true);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.hold();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        for (int i = 0; i < 2; i++) {
+            awaitSubmitted();
+            kill();
+            client = startSender(ProtocolVersion.MQTT_5, true);
+            if (i == 0) {
+                store.hold();
+            }
+            client.send(message(ID, "x").dup());
+        }
+        client.expect(MqttMessageType.PUBREC);
+        subscriber.expectNothing();
+    }
+
+    /** A client whose first attempt was lost sends its first PUBLISH with the flag. */
+    @Test
+    void aNewMessageWithTheIdentifierOfAReleasedOneComes() {
+        RawClient subscriber = subscriber(true);
+        RawClient first = startSender(ProtocolVersion.MQTT_5, false);
+        first.send(message(ID, "x"));
+        first.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "x");
+        release(first, ID);
+        kill();
+
+        RawClient second = startSender(ProtocolVersion.MQTT_5, true);
+        second.send(message(ID, "x").dup());
+
+        second.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "x");
+    }
+
+    /** The node of the subscriber has the message in its store only: both nodes are killed. */
+    @Test
+    void aMessageComesOnceIfTheNodeOfTheSubscriberIsKilledToo() {
+        ManualStore other = new ManualStore(System::nanoTime);
+        TestBroker second = start("second", other);
+        RawClient subscriber = second.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        subscriber.connect(ConnectBytes.of("subscriber").persistent(1_000));
+        subscriber.subscribe(TOPIC, 2);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.hold();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        awaitSubmitted();
+        await().atMost(BrokerCluster.PATIENCE)
+                .until(() -> other.messages("subscriber").isEmpty());
+        other.kill();
+        hub.crash("second");
+        hub.noticed("second");
+        second.close();
+        kill();
+
+        TestBroker again = start("second", other.reopened(System::nanoTime));
+        RawClient resumed = again.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        assertThat(resumed.connect(ConnectBytes.of("subscriber").persistent(1_000))
+                        .sessionPresent())
+                .isTrue();
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        RawClient probe = again.client(ProtocolVersion.MQTT_5, "probe-2");
+        probe.subscribe(TOPIC, 0); // the route of the node is known then
+        client.send(message(ID, "x").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        probe.expectPublish(TOPIC, "x");
+        resumed.expectNothing();
+        again.close();
+    }
+
+    /** The identifier is free after a refusal. A client whose first attempt was lost sends its first PUBLISH with the flag. */
+    @Test
+    void aNewMessageWithTheIdentifierOfARefusedOneComes() {
+        RawClient subscriber = subscriber(true);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.fail();
+        client.send(message(ID, "x"));
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        complete(subscriber, "x");
+        store.heal();
+        client.send(message(ID, "y").dup());
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+
+        complete(subscriber, "y");
+        assertThat(store.received("publisher")).containsExactly(ID);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 30})
+    void theNumbersOfAClientThatUsesAllIdentifiersStayFew(int window) {
+        int messages = 2_100;
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        RawClient subscriber = receiver.client(ProtocolVersion.MQTT_5, "subscriber");
+        subscriber.deadline(BrokerCluster.PATIENCE).subscribe(TOPIC, 0);
+        for (int i = 1; i <= messages + window; i++) {
+            if (i <= messages) {
+                client.send(message(i, "m"));
+            }
+            if (i > window) {
+                client.acknowledge(0x62, acknowledged(client, i - window));
+            }
+        }
+        ReceivedPacket packet = client.receive();
+        while (packet != null && (packet.type() != MqttMessageType.PUBCOMP || packet.packetId() != messages)) {
+            packet = client.receive();
+        }
+        assertThat(store.released("publisher")).hasSizeLessThan(1_024 + 2 * window + 2);
+
+        store.hold();
+        client.send(message(5, "again"));
+        awaitSubmitted();
+        kill();
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        client.send(message(5, "again").dup());
+        client.expect(MqttMessageType.PUBREC);
+        for (int i = 0; i < messages; i++) {
+            subscriber.expectPublish(TOPIC, "m");
+        }
+        subscriber.expectPublish(TOPIC, "again");
+        subscriber.expectNothing();
+    }
+
+    /** Waits for the PUBREC of a message; PUBCOMPs of others may come before. */
+    private static int acknowledged(RawClient client, int packetId) {
+        ReceivedPacket packet = Objects.requireNonNull(client.receive());
+        while (packet.type() == MqttMessageType.PUBCOMP) {
+            packet = Objects.requireNonNull(client.receive());
+        }
+        assertThat(packet.type()).isEqualTo(MqttMessageType.PUBREC);
+        assertThat(packet.packetId()).isEqualTo(packetId);
+        return packetId;
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Messages that their publishers have sent again after a crash of their node. */
+class RepeatedMessagesTest {
+
+    private final FoundStore store = new FoundStore();
+    private final SessionBench bench = new SessionBench(1, LimitsConfig.defaults(), SessionConfig.defaults(), store);
+    private final RecordingSink sink = new RecordingSink();
+
+    /** The ticket of a message of another node. */
+    private static final class Relayed extends HeldTicket {
+
+        private final List<Boolean> outcomes = new ArrayList<>();
+
+        Relayed() {
+            super(1);
+        }
+
+        @Override
+        protected void released(boolean success) {
+            outcomes.add(success);
+        }
+
+        @Override
+        public boolean mayComeAgain() {
+            return true;
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        bench.registry.rememberTaken();
+        bench.registry.recover();
+        commit();
+    }
+
+    private void commit() {
+        for (int i = 0; i < 10; i++) {
+            bench.run();
+            store.commit();
+        }
+        bench.run();
+    }
+
+    private Session open(long expirySeconds, String filter) {
+        SessionBench.Outcome outcome = bench.request("x", 0, false, expirySeconds, sink);
+        commit();
+        Session session = outcome.session;
+        assertThat(session).isNotNull();
+        SessionBench.subscribe(session, filter, QoS.EXACTLY_ONCE);
+        commit();
+        return session;
+    }
+
+    private ApplicationMessage message() {
+        return bench.message("t", "once", QoS.EXACTLY_ONCE);
+    }
+
+    /** Routes a message; what it stores is not committed. */
+    private Relayed route(ApplicationMessage message) {
+        Relayed ticket = new Relayed();
+        bench.router.route(bench.loop(0), message, ticket);
+        ticket.release(true);
+        bench.run();
+        return ticket;
+    }
+
+    @Test
+    void aRepetitionIsNotTakenAgain() {
+        open(3_600, "t");
+        ApplicationMessage message = message();
+        route(message);
+        commit();
+
+        Relayed ticket = route(message.repeated());
+
+        assertThat(ticket.outcomes).containsExactly(true);
+        assertThat(store.put).containsExactly("once");
+    }
+
+    @Test
+    void aRepetitionIsAcceptedWhenTheMessageIsStored() {
+        open(3_600, "t");
+        ApplicationMessage message = message();
+        Relayed first = route(message);
+
+        Relayed second = route(message.repeated());
+
+        assertThat(first.outcomes).isEmpty();
+        assertThat(second.outcomes).isEmpty();
+        commit();
+        assertThat(first.outcomes).containsExactly(true);
+        assertThat(second.outcomes).containsExactly(true);
+        assertThat(store.put).containsExactly("once");
+    }
+
+    @Test
+    void aMessageThatCouldNotBeStoredIsTakenAgain() {
+        open(3_600, "t").connectionEnded(sink, false, -1);
+        commit();
+        ApplicationMessage message = message();
+        store.failing = true;
+        Relayed first = route(message);
+        store.commit();
+        bench.run();
+        assertThat(first.outcomes).containsExactly(false);
+        store.failing = false;
+
+        route(message.repeated());
+        commit();
+
+        assertThat(store.put).containsExactly("once", "once");
+    }
+
+    @Test
+    void aSessionThatEndsWithItsClientTakesItOnce() {
+        open(0, "t");
+        ApplicationMessage message = message();
+        route(message);
+
+        Relayed ticket = route(message.repeated());
+
+        assertThat(ticket.outcomes).containsExactly(true);
+        assertThat(sink.texts()).containsExactly("once");
+    }
+
+    @Test
+    void aMessageOfAGroupCanComeBackToAMember() {
+        open(3_600, "$share/g/t");
+        ApplicationMessage message = message().repeated();
+        route(message);
+        commit();
+
+        route(message);
+        commit();
+
+        assertThat(store.put).containsExactly("once", "once");
+    }
+}
