@@ -135,8 +135,9 @@ final class PeerInbox {
             if (!batch.parked()) {
                 notServed.forEach(inbound::notServed);
             }
-            // other sessions than these may have had it
-            Boolean earlier = homes.isEmpty() ? earlier(taken, sequence, message.message()) : null;
+            // other sessions than these may have had it, and members of groups alone
+            boolean isWhole = homes.isEmpty() && message.toAll();
+            Boolean earlier = isWhole ? earlier(taken, sequence, message.message()) : null;
             if (earlier == null || !batch.parked()) {
                 fresh.add(inbound);
             } else {
@@ -147,7 +148,8 @@ final class PeerInbox {
     }
 
     /**
-     * Whether a QoS 2 message that has arrived before, maybe from an earlier run of the peer, was accepted. Remembers it.
+     * Whether a QoS 2 message that has arrived before, maybe from an earlier run of the peer, was accepted. Remembers it. Only what goes to all
+     * subscribers counts: a peer may send a message to a group alone, and what it has parked of the same message later.
      *
      * @return null if it has not arrived before
      */

@@ -351,6 +351,22 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return count;
     }
 
+    /** Sends a message to all subscribers of another node that want it, and to a member of a group there. */
+    void publishToAllAndGroup(String group, String to, long number, QoS qos, RouteTicket ticket) {
+        SharedFilter shared = SharedFilter.of(group);
+        ApplicationMessage message = message(shared.filter().value(), number, qos);
+        buffers.toAll(numberOf(to), outboxes.get(to), message, ticket, true);
+        buffers.toGroup(numberOf(to), outboxes.get(to), message, ticket, shared);
+    }
+
+    private ApplicationMessage message(String topic, long number, QoS qos) {
+        return ApplicationMessage.builder(topic)
+                .payload(Long.toString(number))
+                .qos(qos)
+                .build()
+                .accepted(ids.next(), simulation.nanoTime(), nodeId);
+    }
+
     private int numberOf(String other) {
         if (!numbers.contains(other)) {
             numbers.add(other);
@@ -366,11 +382,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** A client publishes for a member of a group on another node. */
     void publishShared(String group, String to, long number, QoS qos, RouteTicket ticket) {
         SharedFilter shared = SharedFilter.of(group);
-        ApplicationMessage message = ApplicationMessage.builder(shared.filter().value())
-                .payload(Long.toString(number))
-                .qos(qos)
-                .build()
-                .accepted(ids.next(), simulation.nanoTime(), nodeId);
+        ApplicationMessage message = message(shared.filter().value(), number, qos);
         buffers.toGroup(numberOf(to), outboxes.get(to), message, ticket, shared);
     }
 
