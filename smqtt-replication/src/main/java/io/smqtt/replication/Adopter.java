@@ -29,7 +29,7 @@ final class Adopter {
     private static final Logger LOG = LoggerFactory.getLogger(Adopter.class);
     private static final long LOOK_MILLIS = 200;
 
-    /** A home that is connected asks for the leadership within this time, again and again. */
+    /** A home that is connected asks for the leadership within this time, again and again, but while it waits for an answer. */
     private static final long HOME_ASKS_NANOS = 2 * HomeReturn.LONGEST_NANOS + TimeUnit.SECONDS.toNanos(1);
 
     private static final long AFTER_FAILURE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -91,7 +91,7 @@ final class Adopter {
 
     /** The home asks for the leadership; completes when this node serves nothing in its group. Called by a thread of the group. */
     private synchronized CompletableFuture<Void> askedBack() {
-        homeUntilNanos = System.nanoTime() + HOME_ASKS_NANOS;
+        awaitHome();
         if (stopped || (adopted == null && !busy)) {
             return CompletableFuture.completedFuture(null);
         }
@@ -103,6 +103,11 @@ final class Adopter {
             notifyAll();
         }
         return present;
+    }
+
+    /** The home has the time to ask, or to ask again, before its store is adopted. */
+    private void awaitHome() {
+        homeUntilNanos = System.nanoTime() + HOME_ASKS_NANOS;
     }
 
     private void run() {
@@ -219,10 +224,11 @@ final class Adopter {
         }
         if (adopted == null) {
             asked = null;
-            homeUntilNanos = System.nanoTime() + HOME_ASKS_NANOS;
+            awaitHome();
             present.complete(null);
         } else if (System.nanoTime() - askedNanos >= ANSWER_NANOS) {
             asked = null;
+            awaitHome();
             String late = "not all nodes have confirmed that the store of node " + home + " is given back";
             LOG.warn("{}; it is served by this node until they have", late);
             present.completeExceptionally(new TimeoutException(late));
@@ -234,7 +240,7 @@ final class Adopter {
         boolean isHomeHere = member.group().present().contains(home);
         long now = System.nanoTime();
         if (leads && !led) {
-            homeUntilNanos = now + HOME_ASKS_NANOS;
+            awaitHome();
         }
         led = leads;
         boolean isDue = now - pauseUntilNanos >= 0 && (!isHomeHere || now - homeUntilNanos >= 0);

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>An answer counts in the round that it is for. The engine counts late ones in the next term, in which that member may vote again.
  *   <li>A vote request of an old term is answered with the current term.
  *   <li>If the first member of the view may not vote, another one begins the vote.
+ *   <li>A vote by which a leader gives the leadership to another member has more time: the member that is to get it must be among those that answer.
+ *       And so has a vote after one without a result.
  * </ul>
  */
 final class GroupElection extends ELECTION {
@@ -38,11 +40,21 @@ final class GroupElection extends ELECTION {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long LEADERLESS_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+    /** The time for the answers to a vote: members that are silent, and still in the view, delay it by that. */
+    private static final long USUAL_MILLIS = 600;
+
+    /**
+     * The same if a leader gives the leadership away, where a disk that stores a vote slowly must not make another member the leader; and after votes
+     * without a result, each of which doubles the time.
+     */
+    private static final long LONGEST_MILLIS = 5_000;
+
     private final GroupMembers members;
     private final RocksRaftLog votes;
     private final @Nullable String home;
     private final BooleanSupplier unwilling;
     private long leaderlessNanos = System.nanoTime(); // used by the group's thread
+    private volatile boolean ended;
 
     /**
      * Creates the protocol of a group.
@@ -58,6 +70,19 @@ final class GroupElection extends ELECTION {
         this.members = members;
         this.votes = votes;
         this.home = home;
+        voteTimeout(USUAL_MILLIS);
+    }
+
+    /** Begins the vote by which this member gives the leadership away. It ends when all members of the view have answered, or after five seconds. */
+    void handOver() {
+        voteTimeout(LONGEST_MILLIS);
+        startVotingThread();
+    }
+
+    /** The log is about to be closed. The engine would continue with votes that cannot be stored, without a pause. */
+    void end() {
+        ended = true;
+        stopVotingThread();
     }
 
     @Override
@@ -91,8 +116,12 @@ final class GroupElection extends ELECTION {
     /** A node that may not vote begins no round: it would raise the term again and again. */
     @Override
     protected void runVotingProcess() {
-        if (votes.isVoter()) {
+        if (ended) {
+            Thread.currentThread().interrupt(); // it ends by that only
             super.runVotingProcess();
+        } else if (votes.isVoter()) {
+            super.runVotingProcess();
+            voteTimeout(raft.leader() == null ? Math.min(2 * voteTimeout(), LONGEST_MILLIS) : USUAL_MILLIS);
         } else if (raft.leader() != null || !isMajorityAvailable()) {
             stopVotingThread();
             super.runVotingProcess(); // ends the thread

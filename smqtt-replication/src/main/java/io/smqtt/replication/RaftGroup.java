@@ -282,6 +282,7 @@ final class RaftGroup implements AutoCloseable {
         }
         ended = true;
         leadingTerm = NOT_LEADING;
+        election.end();
         LOG.error("the group {} has ended on this node: {}", settings.name(), cause.toString());
         execute(() -> {
             proposals.failAll("the group has ended on this node");
@@ -438,6 +439,7 @@ final class RaftGroup implements AutoCloseable {
     void end() {
         ended = true;
         leadingTerm = NOT_LEADING;
+        election.end();
         thread.shutdownNow();
         proposals.failAll("the group is closed");
     }
@@ -475,7 +477,7 @@ final class RaftGroup implements AutoCloseable {
 
         @Override
         public void vote() {
-            election.startVotingThread();
+            election.handOver();
         }
     }
 

@@ -48,7 +48,7 @@ import reactor.core.publisher.Mono;
 @Execution(ExecutionMode.CONCURRENT)
 class AdoptionTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofSeconds(180);
 
     @TempDir
     private Path folder;
@@ -59,7 +59,7 @@ class AdoptionTest {
     private final Map<String, DISCARD> networks = new ConcurrentHashMap<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    /** What tells an adopter that the other nodes send nothing more; null if they say it at once. */
+    /** Completes the end of an adoption of the store of a, when the other nodes send nothing more; null if they say it at once. */
     private volatile @Nullable Queue<Runnable> quiet;
 
     @AfterEach
@@ -204,7 +204,7 @@ class AdoptionTest {
                 @Override
                 public void ending(String home, Runnable done) {
                     Queue<Runnable> later = quiet;
-                    if (later == null) {
+                    if (later == null || !home.equals("a")) { // a slow machine takes a node for a failed one
                         done.run();
                     } else {
                         later.add(done);
@@ -234,6 +234,7 @@ class AdoptionTest {
         CompletableFuture<Void> start;
         try {
             start = CompletableFuture.runAsync(() -> openOne("a"), threads);
+            await().atMost(PATIENCE).until(() -> !waiting.isEmpty());
             await().atMost(PATIENCE)
                     .until(() -> List.copyOf(log.list).stream()
                             .anyMatch(event -> event.getFormattedMessage()
@@ -246,7 +247,6 @@ class AdoptionTest {
         assertThat(nodes.get(server).replica("a").reigns()).isTrue();
         publish(server, "topic", "late");
         assertThat(start).isNotDone();
-        await().atMost(PATIENCE).until(() -> !waiting.isEmpty());
         waiting.remove().run();
         start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         try (RawClient client = resume("a", "client")) {

@@ -364,6 +364,36 @@ class RaftGroupTest {
         assertThat(caretaker.leads()).isFalse();
     }
 
+    /** Otherwise each of its claims makes another member the leader. */
+    @Test
+    void aHomeWhoseVotesAreLateGetsTheLeadershipWithItsFirstClaim() throws Exception {
+        detectLate();
+        members.forEach(member -> member.home = "b");
+        start();
+        TestMember home = members.get(1);
+        await().atMost(PATIENCE).until(home::leads);
+        home.kill();
+        TestMember caretaker = leader(home);
+        commit(caretaker, "1");
+        long terms = caretaker.term;
+
+        home.votesAfter = Duration.ofMillis(1_500);
+        home.start();
+        await().atMost(PATIENCE).until(home::leads);
+        commit(home, "2");
+        awaitAll("1", "2");
+        assertThat(home.term).isEqualTo(terms + 1);
+    }
+
+    @Test
+    void slowDisksDoNotPreventALeader() throws Exception {
+        detectLate();
+        members.forEach(member -> member.votesAfter = Duration.ofMillis(1_500));
+        start();
+        commit(leader(), "1");
+        awaitAll("1");
+    }
+
     /** The engine by itself sends what is missing only in a pause. */
     @Test
     void aMemberThatWasAwayGetsItsEntriesWhileOthersAreProposed() throws Exception {

@@ -7,12 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jgroups.protocols.DISCARD;
+import org.jgroups.stack.Protocol;
 
 /** A member of a group in this JVM, on a channel over TCP on the loopback interface. */
 final class TestMember implements RaftGroup.Listener {
@@ -24,6 +26,7 @@ final class TestMember implements RaftGroup.Listener {
     RecordedState state = new RecordedState();
     String home;
     Duration detection = TestStack.SOON;
+    Duration votesAfter = Duration.ZERO;
     int maxEntries = 100;
     LogLimits log = LogLimits.defaults();
     volatile RaftGroup group;
@@ -51,7 +54,9 @@ final class TestMember implements RaftGroup.Listener {
                     new GroupSettings("g", 0, name, ports.keySet(), home, directory, maxEntries, 1 << 20, log),
                     state,
                     this);
-            channel = GroupChannel.create(TestStack.reliable(name, ports, discard, detection), name, List.of(group));
+            List<Protocol> stack = new ArrayList<>(TestStack.reliable(name, ports, discard, detection));
+            stack.add(new LateVotes(votesAfter));
+            channel = GroupChannel.create(stack, name, List.of(group));
             channel.connect(cluster, JOIN_MILLIS);
         } catch (RuntimeException e) {
             throw e;
