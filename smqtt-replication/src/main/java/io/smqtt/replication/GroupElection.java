@@ -11,10 +11,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jgroups.Address;
 import org.jgroups.EmptyMessage;
+import org.jgroups.MergeView;
 import org.jgroups.Message;
 import org.jgroups.View;
 import org.jgroups.protocols.raft.ELECTION;
 import org.jgroups.protocols.raft.RaftHeader;
+import org.jgroups.protocols.raft.election.BaseElection;
 import org.jgroups.protocols.raft.election.LeaderElected;
 import org.jgroups.protocols.raft.election.VoteRequest;
 import org.jgroups.protocols.raft.election.VoteResponse;
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>An answer counts in the round that it is for. The engine counts late ones in the next term, in which that member may vote again.
  *   <li>A vote request of an old term is answered with the current term.
  *   <li>If the first member of the view may not vote, another one begins the vote.
+ *   <li>A member that was cut off from a majority, and is the first one of the view when it returns, begins no vote: these have a leader, or vote by
+ *       themselves.
  *   <li>A vote by which a leader gives the leadership to another member has more time: the member that is to get it must be among those that answer.
  *       And so has a vote after one without a result.
  * </ul>
@@ -55,6 +59,7 @@ final class GroupElection extends ELECTION {
     private final BooleanSupplier unwilling;
     private long leaderlessNanos = System.nanoTime(); // used by the group's thread
     private volatile boolean ended;
+    private volatile boolean comesToMajority; // while a view is handled
 
     /**
      * Creates the protocol of a group.
@@ -87,7 +92,22 @@ final class GroupElection extends ELECTION {
 
     @Override
     protected void handleView(View view) {
-        super.handleView(members.in(view));
+        comesToMajority =
+                view instanceof MergeView merge && merge.getSubgroups().stream().anyMatch(this::isMajorityOfOthers);
+        try {
+            super.handleView(members.in(view));
+        } finally {
+            comesToMajority = false;
+        }
+    }
+
+    private boolean isMajorityOfOthers(View part) {
+        return !part.containsMember(local_addr) && members.in(part).size() >= raft.majority();
+    }
+
+    @Override
+    public synchronized BaseElection startVotingThread() {
+        return comesToMajority ? this : super.startVotingThread();
     }
 
     @Override

@@ -385,6 +385,27 @@ class RaftGroupTest {
         assertThat(home.term).isEqualTo(terms + 1);
     }
 
+    /** Which member is the first one of the view that is merged depends on random numbers: one of the two, or none. */
+    @Test
+    void aMemberThatWasCutOffDoesNotEndTheLeadershipWhenItReturns() throws Exception {
+        start();
+        TestMember leader = leader();
+        commit(leader, "1");
+        long term = leader.term;
+        TestMember one = other(leader);
+        for (TestMember cut : List.of(one, other(leader, one))) {
+            cut.isolate();
+            await().atMost(PATIENCE).until(() -> leader.group.present().size() == 2);
+            await().atMost(PATIENCE).until(() -> cut.group.present().size() == 1);
+            cut.rejoin();
+            await().atMost(PATIENCE).until(() -> cut.group.present().size() == 3);
+            await().atMost(PATIENCE).until(() -> leader.name.equals(cut.group.leader()));
+            assertThat(leader.term).isEqualTo(term);
+        }
+        commit(leader, "2");
+        awaitAll("1", "2");
+    }
+
     @Test
     void slowDisksDoNotPreventALeader() throws Exception {
         detectLate();
