@@ -57,6 +57,11 @@ class JournalPublisher extends JournalClient {
         return topic;
     }
 
+    /** The payload of a number, which begins with zeros, or not. */
+    String payloadOf(int number) {
+        return String.valueOf(number);
+    }
+
     /** A number is sent, perhaps again. */
     void sent(int number) {}
 
@@ -170,6 +175,6 @@ class JournalPublisher extends JournalClient {
     }
 
     private PublishBytes packet(int number) {
-        return PublishBytes.to(topicOf(number)).payload(String.valueOf(number)).qos(qos, id(number));
+        return PublishBytes.to(topicOf(number)).payload(payloadOf(number)).qos(qos, id(number));
     }
 }
