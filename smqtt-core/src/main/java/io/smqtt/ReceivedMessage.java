@@ -78,7 +78,7 @@ public final class ReceivedMessage {
      * has ended.
      */
     public void acknowledge() {
-        if (packetId > 0 && ACKNOWLEDGED.compareAndSet(this, 0, 1)) {
+        if (packetId > 0 && acknowledged == 0 && ACKNOWLEDGED.compareAndSet(this, 0, 1)) {
             consumer.acknowledge(this);
         }
     }
