@@ -64,7 +64,7 @@ final class Delivery {
 
     /** Settles all rows, because the action has ended; true if not all were settled. An answer that comes afterwards settles nothing. */
     boolean abandon() {
-        return OPEN.getAndSet(this, ABANDONED) > 0;
+        return open > 0 && OPEN.getAndSet(this, ABANDONED) > 0;
     }
 
     /** Why a row was refused; null if none was. */
