@@ -17,6 +17,9 @@ final class MetaRows {
     /** The row of the last entry that was applied. */
     static final String APPLIED = "applied";
 
+    /** The row of the node that has begun the current reign. */
+    static final String SERVER = "server";
+
     /** The row of the store with one replica whose rows are here. */
     static final String TAKEN_OVER = "taken-over";
 
@@ -31,7 +34,9 @@ final class MetaRows {
 
     /** Whether a row is about a replica, and not of the store that it has. */
     static boolean isOfAReplica(byte[] key) {
-        return Arrays.equals(key, key(APPLIED)) || Arrays.equals(key, key(TAKEN_OVER));
+        return Arrays.equals(key, key(APPLIED))
+                || Arrays.equals(key, key(SERVER))
+                || Arrays.equals(key, key(TAKEN_OVER));
     }
 
     static byte[] noteKey(String name) {

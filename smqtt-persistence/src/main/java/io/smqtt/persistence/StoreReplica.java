@@ -4,6 +4,7 @@ package io.smqtt.persistence;
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.spi.BrokerStore;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -28,14 +29,21 @@ public final class StoreReplica implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Object applying = new Object();
     private volatile ReplicaPosition position;
+    private volatile @Nullable String server;
     private volatile boolean led;
     private volatile @Nullable RocksBrokerStore store;
 
-    private StoreReplica(StoreFolder folder, Database database, StoreSettings settings, ReplicaPosition position) {
+    private StoreReplica(
+            StoreFolder folder,
+            Database database,
+            StoreSettings settings,
+            ReplicaPosition position,
+            @Nullable String server) {
         this.folder = folder;
         this.database = database;
         this.settings = settings;
         this.position = position;
+        this.server = server;
     }
 
     /**
@@ -65,7 +73,9 @@ public final class StoreReplica implements AutoCloseable {
             if (folder.isFresh()) {
                 folder.created();
             }
-            return new StoreReplica(folder, database, settings, position);
+            byte[] node = database.get(Family.META, MetaRows.key(MetaRows.SERVER));
+            String server = node == null ? null : new String(node, StandardCharsets.UTF_8);
+            return new StoreReplica(folder, database, settings, position, server);
         } catch (RocksDBException e) {
             throw closed(folder, database, Damage.orFailure(e, folder.database()));
         } catch (MalformedBytesException e) {
@@ -104,13 +114,26 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
-     * Moves the position of the rows without a change of them.
+     * Begins a reign: moves the position of the rows, and notes who reigns.
      *
      * @param after the new position; its entry is behind that of the last one
+     * @param node the name of the node that begins to reign
      * @throws StoreUnusableException if it cannot be written; then no batch may be applied
      */
-    public void advance(ReplicaPosition after) {
-        write(after, new RowBatch(0).toByteArray());
+    public void reign(ReplicaPosition after, String node) {
+        RowBatch note = new RowBatch(0);
+        note.put(Family.META.ordinal(), MetaRows.key(MetaRows.SERVER), node.getBytes(StandardCharsets.UTF_8));
+        write(after, note.toByteArray());
+        server = node;
+    }
+
+    /**
+     * The node that has begun the current reign, which is stored with the rows.
+     *
+     * @return its name; null before the first reign, and for one that began before its node was noted
+     */
+    public @Nullable String server() {
+        return server;
     }
 
     private void write(ReplicaPosition after, byte[] batch) {

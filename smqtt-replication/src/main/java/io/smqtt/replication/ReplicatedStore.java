@@ -71,7 +71,6 @@ final class ReplicatedStore implements BrokerStore {
     private final Object serving = new Object(); // not the monitor that threads of the group take
     private volatile StoreService service; // replaced on the group's thread
     private volatile Supplier<CompletableFuture<Void>> givingBack = () -> CompletableFuture.completedFuture(null);
-    private volatile @Nullable Reign current;
     private volatile long ledTerm; // written by the group's thread
     private volatile @Nullable Path former;
     private volatile boolean adopts;
@@ -260,11 +259,10 @@ final class ReplicatedStore implements BrokerStore {
         return position().reign() != 0;
     }
 
-    /** The node that has begun the last reign that is known here; null if it is not known since the start. */
+    /** The node that has begun the last reign that is known here; null if it is not known. */
     @Nullable
     String server() {
-        Reign last = current;
-        return last == null ? null : last.node();
+        return state.server();
     }
 
     /** Whether this run of this node has begun the last reign that is known here, and it has not ended. */
@@ -573,7 +571,6 @@ final class ReplicatedStore implements BrokerStore {
 
         @Override
         public void applied(long entry, Reign begun) {
-            current = begun;
             service.reign().applied(entry, begun);
         }
 

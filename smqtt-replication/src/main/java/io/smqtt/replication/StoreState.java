@@ -73,6 +73,13 @@ final class StoreState implements ReplicatedState {
         return open == null ? last : open.position();
     }
 
+    /** The node that has begun the last reign; null if there was none, or while the rows are closed. */
+    @Nullable
+    String server() {
+        StoreReplica open = rows;
+        return open == null ? null : open.server();
+    }
+
     /** Closes the store over the rows, if there is one. Blocks. */
     void endLead() {
         StoreReplica open = rows;
@@ -130,7 +137,7 @@ final class StoreState implements ReplicatedState {
         }
         StoreReplica open = rows();
         if (entry instanceof StoreEntry.Begin begin) {
-            open.advance(open.position().reignFrom(index));
+            open.reign(open.position().reignFrom(index), begin.reign().node());
             reigns.applied(index, begin.reign());
         } else if (entry instanceof StoreEntry.Batch batch) {
             apply(open, index, batch);

@@ -164,6 +164,23 @@ class StoreStateTest {
         assertThat(one.position()).isEqualTo(other.position());
     }
 
+    /** The entry of the reign may be behind what a member applies again after its restart. */
+    @Test
+    void theNodeThatReignsIsKnownAfterARestart() throws Exception {
+        assertThat(one.server()).isNull();
+        reign(A);
+        assertThat(one.server()).isEqualTo("a");
+        long ofB = reign(B);
+        note(ofB, 1, "y", "first of b");
+        one.close();
+        assertThat(one.server()).isNull();
+
+        one.open(folder.resolve("one"));
+
+        assertThat(one.applied()).isEqualTo(log.size());
+        assertThat(one.server()).isEqualTo("b");
+    }
+
     /** Rows that were not flushed since before the reign: a crash leaves a position in front of it, and the log has the rest. */
     @Test
     void aReignThatTheRowsHaveLostIsAppliedAgain() throws Exception {
