@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -361,8 +362,15 @@ final class HomeServers {
     private final class Itself implements Heir {
 
         @Override
-        public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
-            local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
+        public void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken) {
+            if (groups.isEmpty()) {
+                local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
+                return;
+            }
+            groups.stream()
+                    .filter(group -> !local.hasTaken(message, group, homes))
+                    .forEach(group -> local.redispatch(new OutboundMessage(message), group));
+            taken.accept(true);
         }
     }
 

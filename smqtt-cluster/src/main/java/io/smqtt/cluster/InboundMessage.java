@@ -10,6 +10,7 @@ import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Predicate;
 
 /**
  * A message of another node, with the ticket for its acknowledgement to that node. It is routed to subscribers of this
@@ -96,9 +97,26 @@ final class InboundMessage implements RouteTicket, RouteScope {
         return forwarded.toAll();
     }
 
+    /** The other node gives it to other members if it was sent for sessions that this one has adopted: these are absent. */
     @Override
     public List<SharedFilter> groups() {
-        return forwarded.groups();
+        return homes.isEmpty() ? forwarded.groups() : List.of();
+    }
+
+    /** The nodes whose sessions are to get it; empty for all sessions. */
+    Set<String> homes() {
+        return homes;
+    }
+
+    /**
+     * Refuses the groups of a message for sessions that this node has adopted. Before the first {@link #release}.
+     *
+     * @param hasTaken whether a member of the group has the message already
+     */
+    void refuseGroups(Predicate<SharedFilter> hasTaken) {
+        if (!homes.isEmpty()) {
+            forwarded.groups().stream().filter(group -> !hasTaken.test(group)).forEach(this::refused);
+        }
     }
 
     /** Reports to the other node that a group cannot take the message here. Before the first {@link #release}. */

@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.function.Consumer;
@@ -82,6 +83,19 @@ interface LocalPart {
      */
     default void sentOn(ApplicationMessage message, String homes, Consumer<Boolean> done) {
         done.accept(true);
+    }
+
+    /**
+     * Whether a member of a group has taken a message, among the sessions of nodes that this one serves. Any thread.
+     *
+     * @param message the message
+     * @param group the group
+     * @param homes the nodes, see {@link Homes}
+     * @return false if that is not known
+     */
+    @AnyThread
+    default boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
+        return false;
     }
 
     /**

@@ -17,6 +17,27 @@ final class OutboundFrame {
         this.settings = settings;
     }
 
+    /**
+     * Puts messages into frames once more, in their order.
+     *
+     * @param first the number of the first one of interest
+     */
+    static List<OutboundFrame> from(long first, Iterable<Outbound> messages, ClusterSettings settings) {
+        List<OutboundFrame> frames = new ArrayList<>();
+        OutboundFrame last = null;
+        for (Outbound message : messages) {
+            if (message.lastSequence() < first) {
+                continue;
+            }
+            if (last == null || !last.hasRoomFor(message)) {
+                last = new OutboundFrame(settings);
+                frames.add(last);
+            }
+            last.add(message);
+        }
+        return frames;
+    }
+
     /** The number of a message in a park, or 0. */
     static long rowOf(Outbound message) {
         return message instanceof OutboundMessage one ? one.row() : 0;

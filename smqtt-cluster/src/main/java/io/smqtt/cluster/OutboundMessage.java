@@ -38,12 +38,15 @@ final class OutboundMessage extends Outbound {
     /**
      * A message that is parked for another node, whose sessions the peer serves. It stays there until the peer has it.
      *
+     * @param ofGroups the groups of which one member each was to get it, see {@link Heir#take}; if there are none it goes to all
      * @param nodes the nodes whose sessions are to get it, see {@link Homes}
      */
-    static OutboundMessage inherited(ApplicationMessage message, String nodes, RouteTicket ticket) {
+    static OutboundMessage inherited(
+            ApplicationMessage message, List<SharedFilter> ofGroups, String nodes, RouteTicket ticket) {
         OutboundMessage inherited = new OutboundMessage(message);
         inherited.homes = nodes;
-        inherited.toAll = true;
+        inherited.toAll = ofGroups.isEmpty();
+        inherited.groups = ofGroups;
         inherited.hold(ticket);
         return inherited;
     }
@@ -163,6 +166,11 @@ final class OutboundMessage extends Outbound {
     @Override
     boolean isParked() {
         return durable && !isAtMostOnce();
+    }
+
+    /** The shared groups on the peer that get it. */
+    List<SharedFilter> groups() {
+        return groups;
     }
 
     /** Whether a shared group on the peer gets it. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +36,14 @@ final class PassedOn {
     private @Nullable Runnable done;
     private long upTo;
 
+    /** Whether the messages that were sent to the failed node are in the park, since the begin. */
+    private boolean complete;
+
     /** Messages that were not accepted: passed on again with the next tick, or given back. */
     private final List<OutboundMessage> failed = new ArrayList<>();
+
+    /** What members of groups were to get of messages that the failed node may have. It is not known yet whether it has. */
+    private final List<OutboundMessage> ofGroups = new ArrayList<>();
 
     /** The number of messages that are with a node. */
     private int open;
@@ -69,6 +76,7 @@ final class PassedOn {
         parks = parksLater;
         done = whenDone;
         upTo = park.lastRow();
+        complete = false;
     }
 
     void end() {
@@ -129,6 +137,10 @@ final class PassedOn {
             again.forEach(message -> give(message, false));
             return;
         }
+        if (!ofGroups.isEmpty()) {
+            takeOfGroups().forEach(this::giveToGroups);
+            return;
+        }
         if (!leftOut.isNothing()) {
             copy();
             return;
@@ -171,6 +183,38 @@ final class PassedOn {
         });
     }
 
+    /**
+     * Passes on what the failed node was sent, and has not accepted.
+     *
+     * @param lost receives messages for its connected clients alone
+     */
+    void passSent(Iterable<Outbound> sent, Consumer<Outbound> lost) {
+        for (Outbound message : sent) {
+            complete = false; // what was sent later
+            if (message instanceof OutboundMessage one && one.hasGroups()) {
+                OutboundMessage rest = new OutboundMessage(one.message());
+                one.takeGroups().forEach(rest::addGroup);
+                ofGroups.add(rest);
+            }
+            if (OutboundFrame.rowOf(message) != 0) {
+                pass((OutboundMessage) message);
+            } else {
+                lost.accept(message);
+            }
+        }
+        if (!complete) {
+            complete = true;
+            upTo = park.lastRow();
+        }
+    }
+
+    /** Removes what members of groups were to get: the failed node has returned, and gets it again. */
+    List<OutboundMessage> takeOfGroups() {
+        List<OutboundMessage> all = List.copyOf(ofGroups);
+        ofGroups.clear();
+        return all;
+    }
+
     private void pass(List<OutboundMessage> page) {
         if (heir == null) {
             giveBack(page);
@@ -198,7 +242,7 @@ final class PassedOn {
             return;
         }
         open++;
-        next.take(message.message(), homes, isSafe -> {
+        next.take(message.message(), List.of(), homes, isSafe -> {
             open--;
             if (!isSafe && copy) {
                 if (heir == next) {
@@ -214,13 +258,33 @@ final class PassedOn {
                     observer.messageElsewhere(Elsewhere.MOVED, 1);
                 }
             }
-            if (heir == null) {
-                giveBack();
-            } else if (isSafe && open == 0 && !due) {
-                due = true;
-                loop.execute(this::again);
-            }
+            answered(isSafe);
         });
+    }
+
+    private void giveToGroups(OutboundMessage message) {
+        Heir next = heir;
+        if (next == null) {
+            ofGroups.add(message);
+            return;
+        }
+        open++;
+        next.take(message.message(), message.groups(), homes, isSafe -> {
+            open--;
+            if (!isSafe) {
+                ofGroups.add(message);
+            }
+            answered(isSafe);
+        });
+    }
+
+    private void answered(boolean isSafe) {
+        if (heir == null) {
+            giveBack();
+        } else if (isSafe && open == 0 && !due) {
+            due = true;
+            loop.execute(this::again);
+        }
     }
 
     private void again() {

@@ -225,7 +225,9 @@ final class PeerOutbox implements Heir {
     private void lost(Outbound message) {
         if (!OutboundFrame.isInherited(message)) {
             load.forget(message);
-            park.drops().add(DropReason.PEER_GONE, message.deliveries());
+            if (message.deliveries() > 0) { // not if others get it
+                park.drops().add(DropReason.PEER_GONE, message.deliveries());
+            }
         }
     }
 
@@ -304,7 +306,7 @@ final class PeerOutbox implements Heir {
     /** The peer has failed, and another node serves its sessions: that one receives the parked messages, see {@link PassedOn#begin}. */
     void passOnTo(Heir heir, String homes, LeftOut without, boolean parks, Runnable done) {
         passedOn.begin(heir, homes, without, parks, done);
-        passOn();
+        passOn(false);
     }
 
     /** From now on messages are parked for the peer again. */
@@ -312,23 +314,20 @@ final class PeerOutbox implements Heir {
         passedOn.end();
     }
 
-    private void passOn() {
+    /** A peer that has failed may seem to be reachable here for a while. Then this waits until it has accepted what it was sent, or is unreachable. */
+    private void passOn(boolean isDrained) {
         if (!passedOn.isWanted()) {
             return;
         }
-        if (reachable) {
+        if (!reachable) {
+            passedOn.passSent(unacknowledged, this::lost); // the peer may have taken it, which its store knows
+            nothingIsSent();
+            passedOn.run();
+        } else if (isDrained) {
             passedOn.nothingIsParked();
-            return;
+        } else {
+            afterDrained(() -> loop.execute(() -> passOn(true)));
         }
-        for (Outbound message : unacknowledged) { // the peer may have taken it, which its store knows
-            if (OutboundFrame.rowOf(message) != 0) {
-                passedOn.pass((OutboundMessage) message);
-            } else {
-                lost(message);
-            }
-        }
-        nothingIsSent();
-        passedOn.run();
     }
 
     private void nothingIsSent() {
@@ -338,12 +337,12 @@ final class PeerOutbox implements Heir {
     }
 
     @Override
-    public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
+    public void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken) {
         if (!reachable) {
             taken.accept(false);
             return;
         }
-        unsent.add(OutboundMessage.inherited(message, homes, new Inheritance(taken)));
+        unsent.add(OutboundMessage.inherited(message, groups, homes, new Inheritance(taken)));
         if (woken.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
@@ -400,6 +399,7 @@ final class PeerOutbox implements Heir {
             }
         }
         nothingIsSent();
+        passedOn.takeOfGroups().forEach(this::giveGroupsAway);
         park.forget();
         peerEpoch = Long.MIN_VALUE;
         load.adjust(reachable);
@@ -473,7 +473,7 @@ final class PeerOutbox implements Heir {
                 } else if (message instanceof OutboundMessage one) {
                     SharedFilter group = MessageBytes.group(refusal.group());
                     if (one.takeGroup(group)) { // otherwise another member has it already
-                        redispatch.accept(one, group);
+                        redispatch.accept(one.isInherited() ? new OutboundMessage(one.message()) : one, group);
                     }
                 }
                 return;
@@ -487,8 +487,12 @@ final class PeerOutbox implements Heir {
         park.retry();
         refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
         if (!reachable) {
-            passOn();
+            passOn(false);
             return;
+        }
+        for (OutboundMessage message : passedOn.isWanted() ? List.<OutboundMessage>of() : passedOn.takeOfGroups()) {
+            load.add(1, message.bytes());
+            unsent.add(message);
         }
         if (!refusing && !refused.isEmpty()) {
             refused.forEach(OutboundMessage::sendAgain);
@@ -516,20 +520,11 @@ final class PeerOutbox implements Heir {
             return;
         }
         long from = Math.min(received + 1, unacknowledged.getLast().lastSequence());
-        OutboundFrame again = new OutboundFrame(settings);
-        for (Outbound message : unacknowledged) {
-            if (message.lastSequence() < from) {
-                continue;
+        for (OutboundFrame again : OutboundFrame.from(from, unacknowledged, settings)) {
+            if (!send(again)) {
+                return;
             }
-            if (!again.hasRoomFor(message)) {
-                if (!send(again)) {
-                    return;
-                }
-                again = new OutboundFrame(settings);
-            }
-            again.add(message);
         }
-        send(again);
     }
 
     private boolean send(OutboundFrame batch) {

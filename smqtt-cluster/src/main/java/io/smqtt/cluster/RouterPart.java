@@ -18,6 +18,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -195,6 +196,7 @@ final class RouterPart implements LocalPart {
 
     private void route(RoutingLoop loop, InboundMessage inbound) {
         try {
+            inbound.refuseGroups(group -> hasTaken(inbound.forwarded().message(), group, inbound.homes()));
             router.route(loop, inbound.forwarded().message(), inbound.ticket(), inbound);
         } catch (RuntimeException e) {
             LOG.error("routing a forwarded message failed", e);
@@ -213,6 +215,15 @@ final class RouterPart implements LocalPart {
         if (!taken) {
             ticket.release(false);
         }
+    }
+
+    @Override
+    public boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
+        return hasTaken(message, group, Homes.nodes(homes));
+    }
+
+    private boolean hasTaken(ApplicationMessage message, SharedFilter group, Set<String> homes) {
+        return sessions.adoptions().hasTaken(message, group, homes);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.smqtt.session.NodeQueues;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import io.smqtt.test.store.ManualStore;
+import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ class AdoptedMessagesTest {
     private static final Duration WHILE = Duration.ofSeconds(3);
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final String QUEUE = NodeQueues.id("home");
+    private static final String GROUP = "$share/g/t";
 
     private final Simulation simulation = new Simulation(7);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
@@ -244,6 +246,7 @@ class AdoptedMessagesTest {
                                         .payload("77")
                                         .qos(QoS.EXACTLY_ONCE)
                                         .build(),
+                                List.of(),
                                 "home",
                                 answers::add));
         simulation.run(WHILE);
@@ -344,6 +347,126 @@ class AdoptedMessagesTest {
         assertThat(settled).containsExactly("b");
         assertThat(arrived(b).stream().distinct()).containsExactlyInAnyOrderElementsOf(numbers(0, 2_500));
         assertThat(store.messages(QUEUE)).hasSize(2_500);
+    }
+
+    /** The home may have had what a member of a group there was to get. Its store says so, and that is served by another node. */
+    private void publishForAGroup(long... numbers) {
+        network.cut("d", "home");
+        for (long number : numbers) {
+            d.publishShared(GROUP, "home", number, QoS.EXACTLY_ONCE, RouteTicket.NONE);
+        }
+        simulation.run(Duration.ofMillis(100));
+        failHome();
+        network.healAll();
+        assertThat(d.requeued()).isEmpty();
+    }
+
+    @Test
+    void messagesOfAGroupThatNoAdoptedMemberHasGoToOthers() {
+        publishForAGroup(1, 2, 3);
+        b.hasTakenInGroup(number -> number == 2);
+        adopt(b, 1);
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("b");
+        assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
+        assertThat(d.outboxTo("home").size()).isZero();
+        assertThat(d.outboxTo("home").bytes()).isZero();
+    }
+
+    @Test
+    void theServerItselfGivesMessagesOfAGroupToOthers() {
+        publishForAGroup(1, 2, 3);
+        d.hasTakenInGroup(number -> number == 2);
+        adopt(d, 1);
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("d");
+        assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
+    }
+
+    @Test
+    void theNextServerIsAskedForMessagesOfAGroup() {
+        publishForAGroup(1, 2);
+        b.takesUpTo(Duration.ofHours(1).toNanos());
+        adopt(b, 1);
+        simulation.run(Duration.ofMillis(500));
+        b.crash();
+        simulation.run(WHILE);
+        c.hasTakenInGroup(number -> number == 2);
+        adopt(c, 2);
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("c");
+        assertThat(d.requeued()).containsExactly(SharedFilter.of(GROUP));
+    }
+
+    @Test
+    void aHomeWhoseServerHasFailedGetsMessagesOfAGroup() {
+        publishForAGroup(1, 2);
+        b.takesUpTo(Duration.ofHours(1).toNanos());
+        adopt(b, 1);
+        simulation.run(Duration.ofMillis(500));
+        b.crash();
+        simulation.run(WHILE);
+
+        returnOfHome();
+
+        assertThat(arrived(home)).containsExactly(1L, 2L);
+        assertThat(d.requeued()).isEmpty();
+        assertThat(d.outboxTo("home").size()).isZero();
+    }
+
+    @Test
+    void aMessageForAllAndForAGroupGoesBothWays() {
+        network.cut("d", "home");
+        d.publishToAllAndGroup(GROUP, "home", 1, QoS.EXACTLY_ONCE, RouteTicket.NONE);
+        simulation.run(Duration.ofMillis(100));
+        failHome();
+        network.healAll();
+        adopt(b, 1);
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals()).filteredOn(SimulatedNode.Arrival::toAll).hasSize(1);
+        assertThat(d.requeued()).containsExactly(SharedFilter.of(GROUP));
+        assertThat(store.messages(QUEUE)).isEmpty();
+    }
+
+    /** The connection of the store may end before that of the cluster. */
+    @Test
+    void aNodeThatDoesNotSeeTheFailureYetKeepsAServerWaiting() {
+        network.cut("d", "home");
+        publishAll(0, 100);
+        simulation.run(Duration.ofMillis(200));
+        b.node().execute(() -> b.node().membership().down(home.process()));
+        adopt(b, 1);
+        simulation.run(WHILE);
+        assertThat(d.reaches("home")).isTrue();
+        assertThat(settled).isEmpty();
+        assertThat(arrived(b)).isEmpty();
+
+        d.node().execute(() -> d.node().membership().down(home.process()));
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("b");
+        assertThat(arrived(b)).containsExactlyElementsOf(numbers(0, 100));
+        assertThat(store.messages(QUEUE)).isEmpty();
+    }
+
+    /** What was on its way to the home is copied for the sessions that are adopted, and stays for those that are not. */
+    @Test
+    void whatTheHomeMayHaveIsCopiedIfSessionsAreLeftOut() {
+        network.cut("d", "home");
+        publishAll(0, 100);
+        simulation.run(Duration.ofMillis(100));
+        failHome();
+        network.healAll();
+        adopt(b, 1, AdoptionWatch.EVERYTHING);
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("b");
+        assertThat(arrived(b)).containsExactlyElementsOf(numbers(0, 100));
+        assertThat(store.messages(QUEUE)).hasSize(100);
     }
 
     /** The acknowledgement of a publisher. */

@@ -82,6 +82,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final List<SharedFilter> requeued = new ArrayList<>();
     private long cannotTake = -1;
     private LongPredicate refused = number -> false;
+    private LongPredicate takenInGroup = number -> false;
     private boolean holdsSentOn;
     private final List<Consumer<Boolean>> heldSentOn = new ArrayList<>();
     private int left;
@@ -269,6 +270,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     void refusesGroups() {
         refusesGroups = true;
+    }
+
+    /** Members of groups in adopted sessions have messages of these numbers. */
+    void hasTakenInGroup(LongPredicate numbers) {
+        takenInGroup = numbers;
     }
 
     /** A session that outlives its connection subscribes. */
@@ -612,21 +618,31 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         for (InboundMessage inbound : messages) {
             ForwardedMessage forwarded = inbound.forwarded();
             ApplicationMessage message = forwarded.message();
+            inbound.refuseGroups(group -> takenInGroup.test(numberIn(message)));
             if (refusesGroups) {
                 forwarded.groups().forEach(inbound::refused);
             }
             arrivals.add(new Arrival(
                     String.valueOf(message.publisherId()),
                     message.topic().value(),
-                    Long.parseLong(message.payload().asString()),
+                    numberIn(message),
                     message.qos(),
                     forwarded.toAll(),
                     refusesGroups ? List.of() : forwarded.groups()));
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
-            long number = Long.parseLong(message.payload().asString());
+            long number = numberIn(message);
             boolean taken = number != cannotTake && !refused.test(number);
             loop.schedule(() -> inbound.release(taken), taking, TimeUnit.NANOSECONDS);
         }
+    }
+
+    private static long numberIn(ApplicationMessage message) {
+        return Long.parseLong(message.payload().asString());
+    }
+
+    @Override
+    public boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
+        return takenInGroup.test(numberIn(message));
     }
 
     /** Messages that are parked here for sessions that this node serves are taken later. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.SharedFilter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -146,6 +148,24 @@ public final class Adoptions {
             adoption.sentOn();
             adoption.settled();
         }
+    }
+
+    /**
+     * Whether a member of a group has taken a message of QoS 2, or the queue of the group has, in adopted stores.
+     *
+     * @param message the message
+     * @param group the group
+     * @param homes the nodes whose stores they are
+     * @return false if that is not known: then another member is to get it
+     */
+    public boolean hasTaken(ApplicationMessage message, SharedFilter group, Collection<String> homes) {
+        for (String home : homes) {
+            StoreAdoption adoption = byHome.get(home);
+            if (adoption != null && adoption.hasTaken(message, group)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -263,6 +263,9 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             }
         }
         record.put(loop.writer(), entry);
+        if (message.qos() == QoS.EXACTLY_ONCE && ticket.mayComeAgain() && message.id() != ApplicationMessage.NO_ID) {
+            loop.took(TakenNotes.delivery(entry.record(), TakenMessages.idOf(message, name)));
+        }
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }

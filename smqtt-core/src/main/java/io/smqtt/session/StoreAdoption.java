@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.DeliverySource;
@@ -63,6 +64,9 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
 
     /** The filters of sessions that are not adopted. */
     private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
+
+    /** The numbers of the queues of shared groups in the store, which stay there. */
+    private final Map<SharedFilter, Long> queues = new ConcurrentHashMap<>();
 
     private boolean isLeftOut;
     private final long reign;
@@ -171,6 +175,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
         current = null;
+        SharedFilter group = GroupRecord.group(stored.clientId());
+        if (group != null) {
+            queues.put(group, stored.number());
+        }
         isLeftOut = InProcess.isReserved(stored.clientId())
                 && !InProcess.isLocalOnly(stored.clientId())
                 && NodeQueues.node(stored.clientId()) == null;
@@ -335,6 +343,31 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         for (Session session = unmerged.poll(); session != null; session = unmerged.poll()) {
             LocalMove.untilMoved(services, claims, session);
         }
+    }
+
+    /** See {@link Adoptions#hasTaken}. A member that has moved to a session of this node is one of them. */
+    @AnyThread
+    boolean hasTaken(ApplicationMessage message, SharedFilter group) {
+        long id = TakenMessages.idOf(message, group);
+        if (id == ApplicationMessage.NO_ID) {
+            return false;
+        }
+        TakenBefore before = stores.takenBefore();
+        Long queue = queues.get(group);
+        boolean[] found = {queue != null && before.knows(TakenNotes.delivery(queue, id))};
+        SharedGroup present = services.groups().group(group);
+        if (present != null && !found[0]) {
+            present.forEachMember(member -> found[0] |= member instanceof Session session && hasTaken(session, id));
+        }
+        return found[0];
+    }
+
+    private boolean hasTaken(Session member, long id) {
+        SessionRecord record = member.record();
+        boolean before = record != null
+                && home().equals(record.home())
+                && stores.takenBefore().knows(TakenNotes.delivery(record.number(), id));
+        return before || services.history().knows(member.key(), id);
     }
 
     // --- the end

@@ -61,6 +61,12 @@ final class TakenMessages {
         return idOf(stored.message(), shared.shareName(), shared.filter());
     }
 
+    /** Identifies the delivery of a message to a member of a group. */
+    @AnyThread
+    static long idOf(ApplicationMessage message, SharedFilter group) {
+        return idOf(message, group.shareName(), group.filter());
+    }
+
     private static long idOf(ApplicationMessage message, @Nullable String shareName, TopicFilter filter) {
         long id = message.id();
         return shareName == null || id == ApplicationMessage.NO_ID

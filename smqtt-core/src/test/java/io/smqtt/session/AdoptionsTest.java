@@ -13,11 +13,14 @@ import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.SharedFilter;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +63,11 @@ class AdoptionsTest {
 
         @Override
         public boolean mayHaveCome() {
+            return comesFirst;
+        }
+
+        @Override
+        public boolean mayComeAgain() {
             return comesFirst;
         }
     }
@@ -279,6 +287,73 @@ class AdoptionsTest {
         assertThat(bench.registry.adoptions().mayMove(session("y"))).isTrue();
         assertThat(adopted.removed).containsExactly(5L);
         assertThat(session("x").subscriptions().size()).isEqualTo(2);
+    }
+
+    // --- what the store says about members of groups
+
+    private static final SharedFilter GROUP = SharedFilter.of("$share/g/t");
+
+    private boolean hasTaken(ApplicationMessage message) {
+        return bench.registry.adoptions().hasTaken(message, GROUP, Set.of(HOME));
+    }
+
+    /** The store has it that a session, or the queue of a group, has taken a message of the group. */
+    private void took(FoundStore store, long number, ApplicationMessage message) {
+        long delivery = TakenNotes.delivery(number, TakenMessages.idOf(message, GROUP));
+        store.notes.put(
+                "taken/0/0",
+                ByteBuffer.allocate(2 * Long.BYTES).putLong(1).putLong(delivery).array());
+    }
+
+    @Test
+    void whatAnAdoptedMemberOfAGroupHasTakenIsKnown() {
+        ApplicationMessage taken = bench.message("t", "taken", QoS.EXACTLY_ONCE);
+        watch();
+        found(adopted, 5, "x", "$share/g/t");
+        found(adopted, 6, "y", "t");
+        took(adopted, 5, taken);
+        start();
+        AdoptedStore store = adopt();
+
+        assertThat(hasTaken(taken)).isTrue();
+        assertThat(hasTaken(bench.message("t", "other", QoS.EXACTLY_ONCE))).isFalse();
+        assertThat(bench.registry.adoptions().hasTaken(taken, SharedFilter.of("$share/h/t"), Set.of(HOME)))
+                .isFalse();
+        assertThat(bench.registry.adoptions().hasTaken(taken, GROUP, Set.of("another")))
+                .isFalse();
+        store.forget();
+        run();
+        assertThat(hasTaken(taken)).isFalse();
+    }
+
+    @Test
+    void whatAnAdoptedSessionOutsideOfTheGroupHasTakenDoesNotCount() {
+        ApplicationMessage taken = bench.message("t", "taken", QoS.EXACTLY_ONCE);
+        watch();
+        found(adopted, 5, "x", "t");
+        found(adopted, 6, "y", "$share/g/t");
+        took(adopted, 5, taken);
+        start();
+        adopt();
+
+        assertThat(hasTaken(taken)).isFalse();
+    }
+
+    @Test
+    void whatTheQueueOfAGroupHasTakenIsNotedAndKnownToAnAdopter() {
+        found(own, 3, "x", "$share/g/t");
+        start();
+        ApplicationMessage message = bench.message("t", "waits", QoS.EXACTLY_ONCE);
+        publish(message, true);
+        assertThat(bench.registry.queuedForGroups()).isOne();
+        assertThat(own.notes).hasSize(1);
+
+        watch();
+        adopted.notes.putAll(own.notes);
+        found(adopted, own.newest(), GroupRecord.id(GROUP));
+        adopt();
+
+        assertThat(hasTaken(message)).isTrue();
     }
 
     // --- moves and two sessions of one client

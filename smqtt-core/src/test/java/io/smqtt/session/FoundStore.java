@@ -22,6 +22,9 @@ final class FoundStore implements BrokerStore {
     final Map<Long, List<StoredMessage>> messages = new LinkedHashMap<>();
     final List<Long> removed = new ArrayList<>();
 
+    /** Notes of before, and those that were submitted. */
+    final Map<String, byte[]> notes = new LinkedHashMap<>();
+
     /** The texts of messages that were submitted. */
     final List<String> put = new ArrayList<>();
 
@@ -77,6 +80,10 @@ final class FoundStore implements BrokerStore {
                             position[0]++;
                             released.put((Integer) arguments[1], (Long) arguments[2]);
                         }
+                        case "putNote" -> {
+                            position[0]++;
+                            notes.put((String) arguments[0], (byte[]) arguments[1]);
+                        }
                         case "removeSession" -> {
                             position[0]++;
                             removed.add((Long) arguments[0]);
@@ -103,6 +110,7 @@ final class FoundStore implements BrokerStore {
             found.received().forEach(visitor::received);
             found.released().forEach(visitor::released);
         });
+        notes.forEach(visitor::note);
     }
 
     @Override
