@@ -89,7 +89,7 @@ class AdoptionTest {
                     new ReplicaPlan(name, addresses, 3),
                     folder.resolve(name),
                     StoreSettings.defaults(),
-                    () -> TestStack.reliable(name, ports, network));
+                    () -> TestStack.reliable(name, ports, network, TestStack.LATE));
             nodes.put(name, node);
             BrokerStore store = node.awaitStore(PATIENCE);
             assertThat(store).isNotNull();
