@@ -250,7 +250,7 @@ public final class InboundFlow {
      */
     public boolean isLong() {
         ExchangeNumbers numbers = record == null ? null : record.numbers();
-        if (numbers == null || numbers.size() < ExchangeNumbers.MANY) {
+        if (numbers == null || numbers.size() < ExchangeNumbers.MANY + count) { // those in use stay
             return false;
         }
         if (unsettled != null) {

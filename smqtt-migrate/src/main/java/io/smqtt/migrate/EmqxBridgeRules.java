@@ -286,7 +286,7 @@ final class EmqxBridgeRules {
                         BRIDGE + "outgoing-retain",
                         "with other values than false the flag stays as it is",
                         taken()),
-                none(theirs + "egress.remote.*", "payload and retain flag are forwarded as they are"),
+                none(theirs + "egress.remote.*", "the payload is forwarded as it is"),
                 none(theirs + "egress.*", ANNOUNCED),
                 same(theirs + "ingress.remote.topic", BRIDGE + "topics", taken()),
                 same(theirs + "ingress.remote.qos", BRIDGE + "topics", taken()),

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -101,6 +102,9 @@ final class Batch implements Database.Rows {
     void remove(Operations.Kind kind, long session, long number) {
         if (kind == Operations.Kind.REMOVE_MESSAGE) {
             removeMessage(session, number);
+        } else if (kind == Operations.Kind.PUT_RELEASED && number != 0) {
+            byte[] next = Keys.number(ThreadLocalRandom.current().nextLong() | 1); // not NO_ID, and of no message
+            add(new Change(Family.RECEIVED, Keys.received(session, (int) number), next));
         } else if (kind.releases(number)) {
             add(Change.remove(Family.RECEIVED, Keys.received(session, (int) number)));
         }

@@ -11,7 +11,8 @@ import java.util.TreeMap;
  * Removals from failed flushes. A client that acknowledged a message does not acknowledge it again. If the row stayed, the message would
  * reappear after a restart, and a released packet identifier would make the broker treat a new QoS 2 message as an old one. So these
  * removals are repeated with the first successful commit. The writer of a removal submits it repeatedly until it is stored, so each is
- * kept once; consecutive numbers share one entry.
+ * kept once; consecutive numbers share one entry. A packet identifier that gets the number of a next message gets another new one so: with none it
+ * would have an earlier number, whose message a subscriber may know.
  */
 @OnCommittingThread
 final class PendingRemovals {
@@ -21,6 +22,7 @@ final class PendingRemovals {
 
     private final Map<Long, NavigableMap<Long, Long>> messages = new HashMap<>();
     private final Map<Long, NavigableMap<Long, Long>> received = new HashMap<>();
+    private final Map<Long, NavigableMap<Long, Long>> released = new HashMap<>();
     private int ranges;
 
     void add(Operations failed) {
@@ -29,7 +31,7 @@ final class PendingRemovals {
             if (kind == Kind.REMOVE_MESSAGE) {
                 add(messages, failed.session(i), failed.number(i));
             } else if (kind.releases(failed.number(i))) {
-                add(received, failed.session(i), failed.number(i));
+                add(kind == Kind.PUT_RELEASED ? released : received, failed.session(i), failed.number(i));
             }
         }
     }
@@ -62,6 +64,7 @@ final class PendingRemovals {
     void forEach(Removal removal) {
         forEach(messages, Kind.REMOVE_MESSAGE, removal);
         forEach(received, Kind.REMOVE_RECEIVED, removal);
+        forEach(released, Kind.PUT_RELEASED, removal);
     }
 
     private static void forEach(Map<Long, NavigableMap<Long, Long>> sessions, Kind kind, Removal removal) {
@@ -75,6 +78,7 @@ final class PendingRemovals {
     void clear() {
         messages.clear();
         received.clear();
+        released.clear();
         ranges = 0;
     }
 

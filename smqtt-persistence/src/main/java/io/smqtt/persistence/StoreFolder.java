@@ -36,11 +36,14 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreFolder implements AutoCloseable {
 
-    /** Increased when older programs cannot read the rows. */
-    static final int FORMAT = 1;
+    /**
+     * Increased when older programs cannot read the rows; odd. Format 1 has no numbers of next QoS 2 messages: a program that knows none would take them for
+     * messages that await their PUBREL.
+     */
+    static final int FORMAT = 3;
 
-    /** The format of the rows of a replica. Those of format 1 have no reigns, and a program that knows none would remove them. */
-    static final int REPLICA_FORMAT = 2;
+    /** The same for the rows of a replica; even. Formats 1 and 2 are without these numbers, 1 without reigns. */
+    static final int REPLICA_FORMAT = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreFolder.class);
     private static final String FORMAT_LINE = "smqtt store format ";
@@ -189,14 +192,14 @@ final class StoreFolder implements AutoCloseable {
     }
 
     private void requireFormat(Path file, int found) {
-        if (format == FORMAT && found == REPLICA_FORMAT) {
+        if (format == FORMAT && found <= REPLICA_FORMAT && found % 2 == 0) {
             throw new io.smqtt.spi.StoreDamagedException(
                     file
                             + ": the store is a replica, which only a node with storage.replicas above 1 opens. Nothing was changed. "
                             + "\"smqtt data backup\" of that node makes a store of it.",
                     null);
         }
-        if (found != format && found != FORMAT) {
+        if (found < 1 || found > format) {
             throw new io.smqtt.spi.StoreDamagedException(
                     file + ": the store has format " + found + ", this program supports " + format
                             + ". Nothing was changed. Use the version of smqtt that wrote it, or export there and import here.",

@@ -167,5 +167,9 @@ final class DirectStore implements AutoCloseable {
         void released(long session, int packetId) {
             operations.add(Kind.REMOVE_RECEIVED, session, packetId, null, 0);
         }
+
+        void released(long session, int packetId, long next) {
+            operations.add(Kind.PUT_RELEASED, session, packetId, next, 0);
+        }
     }
 }

@@ -62,6 +62,20 @@ class PendingRemovalsTest {
         assertThat(removals()).isEmpty();
     }
 
+    /** Without a row it would have the number of an earlier message, which subscribers may have taken. */
+    @Test
+    void aReleasedIdentifierThatGetsANumberIsNotLeftWithoutOne() {
+        fail(flush -> {
+            flush.released(1, 7, 40);
+            flush.released(1, 9);
+            flush.released(1, 0, 41); // the number from which others are derived: the former one stays
+        });
+
+        assertThat(removals()).containsExactlyInAnyOrder("PUT_RELEASED 1 7", "REMOVE_RECEIVED 1 9");
+        pendingRemovals.clear();
+        assertThat(removals()).isEmpty();
+    }
+
     @Test
     void removalsInAnyOrderAreAllOwed() {
         Random random = new Random(1);

@@ -49,9 +49,9 @@ final class GroupElection extends ELECTION {
 
     /**
      * The same if a leader gives the leadership away, where a disk that stores a vote slowly must not make another member the leader; and after votes
-     * without a result, each of which doubles the time.
+     * without a result, each of which doubles the time. Less than {@link #LEADERLESS_NANOS}, after which another member begins a vote.
      */
-    private static final long LONGEST_MILLIS = 5_000;
+    private static final long LONGEST_MILLIS = 2_500;
 
     private final GroupMembers members;
     private final RocksRaftLog votes;
@@ -78,7 +78,7 @@ final class GroupElection extends ELECTION {
         voteTimeout(USUAL_MILLIS);
     }
 
-    /** Begins the vote by which this member gives the leadership away. It ends when all members of the view have answered, or after five seconds. */
+    /** Begins the vote by which this member gives the leadership away. It ends when all members of the view have answered, or after 2.5 s. */
     void handOver() {
         voteTimeout(LONGEST_MILLIS);
         startVotingThread();
@@ -141,7 +141,8 @@ final class GroupElection extends ELECTION {
             super.runVotingProcess();
         } else if (votes.isVoter()) {
             super.runVotingProcess();
-            voteTimeout(raft.leader() == null ? Math.min(2 * voteTimeout(), LONGEST_MILLIS) : USUAL_MILLIS);
+            boolean isInVain = raft.leader() == null && isMajorityAvailable();
+            voteTimeout(isInVain ? Math.min(2 * voteTimeout(), LONGEST_MILLIS) : USUAL_MILLIS);
         } else if (raft.leader() != null || !isMajorityAvailable()) {
             stopVotingThread();
             super.runVotingProcess(); // ends the thread

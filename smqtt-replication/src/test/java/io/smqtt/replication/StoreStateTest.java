@@ -261,15 +261,15 @@ class StoreStateTest {
     @Test
     void rowsHaveAFormatThatOlderProgramsRefuse() throws Exception {
         Path rows = folder.resolve("one");
-        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 2");
+        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 4");
         Path copy = folder.resolve("copy");
         one.checkpoint(copy);
-        assertThat(copy.resolve("FORMAT")).hasContent("smqtt store format 2");
+        assertThat(copy.resolve("FORMAT")).hasContent("smqtt store format 4");
 
         one.close();
         Files.writeString(rows.resolve("FORMAT"), "smqtt store format 1\n"); // as older ones wrote it
         one.open(rows);
-        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 2");
+        assertThat(rows.resolve("FORMAT")).hasContent("smqtt store format 4");
         one.close();
         assertThatThrownBy(() -> RocksBrokerStore.open(rows, StoreSettings.defaults()))
                 .isInstanceOf(StoreDamagedException.class)

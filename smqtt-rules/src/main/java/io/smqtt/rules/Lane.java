@@ -185,11 +185,12 @@ final class Lane {
 
     /** Sends what can be sent: in the call of {@link #advance} that runs, otherwise where the action wants it. */
     private void again() {
-        if (passes.get() != 0) {
-            advance();
-        } else {
-            outcomes.next(this);
+        for (int running = passes.get(); running != 0; running = passes.get()) {
+            if (passes.compareAndSet(running, running + 1)) {
+                return;
+            }
         }
+        outcomes.next(this);
     }
 
     /** Whether an answer is to the last attempt. */

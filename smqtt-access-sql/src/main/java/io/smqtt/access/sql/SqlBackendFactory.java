@@ -141,11 +141,12 @@ public final class SqlBackendFactory implements AccessBackendFactory {
     }
 
     private static SqlServer server(BackendSettings settings, BackendContext context, Dialect dialect) {
-        return new SqlServer(
-                context,
-                dialect,
-                settings.text("url"),
-                settings.textOrNull("username"),
-                BackendSecret.of(settings, "password"));
+        String user = settings.textOrNull("username");
+        BackendSecret password = BackendSecret.of(settings, "password");
+        if (user == null && password != null) {
+            throw settings.problem(
+                    "username", "must be set: a password needs its user, which is not taken from the url");
+        }
+        return new SqlServer(context, dialect, settings.text("url"), user, password);
     }
 }

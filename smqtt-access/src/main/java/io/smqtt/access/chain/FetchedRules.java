@@ -21,6 +21,7 @@ final class FetchedRules implements ClientRules {
     private final BackendRequest request;
     private final List<AccessRule> own;
     private volatile Content content;
+    private int fetches; // guarded by this
 
     /**
      * Compiles rules.
@@ -50,14 +51,20 @@ final class FetchedRules implements ClientRules {
         return content.fetched.stream().allMatch(MemberRules::isKnown);
     }
 
+    /** The number of a fetch that begins now: answers to earlier ones do not count any more. */
+    synchronized int beginFetch() {
+        return ++fetches;
+    }
+
     /**
      * Replaces the rules of the backends.
      *
-     * @return false if they are the same
+     * @param fetch the number of the fetch
+     * @return false if they are the same, or older than those of a fetch that began later
      * @throws IllegalArgumentException if they cannot be used; the former ones stay in force
      */
-    boolean replaceFetched(List<MemberRules> fetched) {
-        if (fetched.equals(content.fetched)) {
+    synchronized boolean replaceFetched(int fetch, List<MemberRules> fetched) {
+        if (fetch != fetches || fetched.equals(content.fetched)) {
             return false;
         }
         content = compile(fetched);

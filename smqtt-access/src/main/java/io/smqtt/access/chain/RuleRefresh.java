@@ -35,12 +35,16 @@ final class RuleRefresh implements LifecycleObserver {
     private static final double JITTER = 0.1;
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** A login that was under way when all rules were to be fetched again has ended after this time. */
+    private static final long LOGIN_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
     private final boolean isNeeded;
     private final ChainAuthorizer authorizer;
     private final long ageNanos;
     private final Map<FetchedRules, Long> connected =
             new ConcurrentHashMap<>(); // with the nanoTime at which they are fetched again
+    private volatile long earlierUntilNanos = System.nanoTime(); // clients may come with rules of before
     private @Nullable Disposable task;
 
     RuleRefresh(List<Member> members, ChainAuthorizer authorizer) {
@@ -72,7 +76,8 @@ final class RuleRefresh implements LifecycleObserver {
     @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
         if (client.grants().rules() instanceof FetchedRules rules) {
-            connected.put(rules, rules.isComplete() ? due() : soon());
+            boolean isPresent = rules.isComplete() && System.nanoTime() - earlierUntilNanos >= 0;
+            connected.put(rules, isPresent ? due() : soon());
         }
     }
 
@@ -94,6 +99,7 @@ final class RuleRefresh implements LifecycleObserver {
     /** Fetches the rules of all clients at the next round. */
     void all() {
         long now = System.nanoTime();
+        earlierUntilNanos = now + LOGIN_NANOS;
         connected.replaceAll((rules, due) -> now);
     }
 
@@ -120,6 +126,7 @@ final class RuleRefresh implements LifecycleObserver {
     }
 
     private void fetch(FetchedRules rules) {
+        int number = rules.beginFetch();
         Flux.fromIterable(rules.fetched())
                 .concatMap(former -> MemberRules.of(
                                 former.source(), former.source().rulesAgain(rules.request()))
@@ -128,7 +135,7 @@ final class RuleRefresh implements LifecycleObserver {
                             return Mono.just(former); // also with on-failure: next, which must not open what they deny
                         }))
                 .collectList()
-                .subscribe(fetched -> replace(rules, fetched), error -> failed(rules, error));
+                .subscribe(fetched -> replace(rules, number, fetched), error -> failed(rules, error));
     }
 
     /** Fetches rules again soon: they may have changed, and the backend may answer again. */
@@ -138,9 +145,9 @@ final class RuleRefresh implements LifecycleObserver {
         connected.computeIfPresent(rules, (known, due) -> next);
     }
 
-    private void replace(FetchedRules rules, List<MemberRules> fetched) {
+    private void replace(FetchedRules rules, int number, List<MemberRules> fetched) {
         try {
-            if (rules.replaceFetched(fetched)) {
+            if (rules.replaceFetched(number, fetched)) {
                 authorizer.changed();
             }
         } catch (IllegalArgumentException e) {

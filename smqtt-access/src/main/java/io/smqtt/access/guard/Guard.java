@@ -300,9 +300,11 @@ public final class Guard {
 
     private void answered(Flight flight, Object answer, long start, long cleared) {
         long nanos = Math.max(1, ticker.nanoTime() - start);
-        cache.put(flight.key(), answer);
-        if (clears.get() != cleared) {
-            cache.remove(flight.key()); // it may be older than what has changed
+        if (clears.get() == cleared) {
+            cache.put(flight.key(), answer);
+            if (clears.get() != cleared) {
+                cache.remove(flight.key()); // it may be older than what has changed
+            }
         }
         flights.remove(flight.key(), flight);
         breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);

@@ -524,9 +524,9 @@ class ChainAuthenticatorTest {
         FetchedRules rules = (FetchedRules) grants.rules();
 
         assertThat(decide(grants, "a")).isEqualTo(AccessDecision.CONTINUE);
-        assertThat(rules.replaceFetched(rules.fetched())).isFalse();
+        assertThat(rules.replaceFetched(rules.beginFetch(), rules.fetched())).isFalse();
         List<AccessRule> changed = List.of(AccessRule.allow(Actions.ALL, "a"));
-        assertThat(rules.replaceFetched(List.of(new MemberRules(members.get("b"), changed))))
+        assertThat(rules.replaceFetched(rules.beginFetch(), List.of(new MemberRules(members.get("b"), changed))))
                 .isTrue();
         assertThat(decide(grants, "a")).isEqualTo(AccessDecision.ALLOW);
     }

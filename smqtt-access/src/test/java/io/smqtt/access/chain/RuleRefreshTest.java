@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -166,6 +167,34 @@ class RuleRefreshTest {
 
         assertThat(first.fetched).isEqualTo(2);
         assertThat(mayPublish()).isEqualTo("ALLOW");
+    }
+
+    @Test
+    void anAnswerToAnEarlierRequestDoesNotReplaceThatToALaterOne() {
+        refresh.clientConnected(client, false);
+        CompletableFuture<List<AccessRule>> slow = new CompletableFuture<>();
+        first.answer = Mono.fromFuture(slow);
+        refreshAll();
+        refresh.all();
+        CompletableFuture<List<AccessRule>> quick = new CompletableFuture<>();
+        first.answer = Mono.fromFuture(quick);
+        refusing.clear();
+        refresh.sweep();
+        quick.complete(List.of(denied("a")));
+
+        slow.complete(List.of(AccessRule.allow(Actions.ALL, "a")));
+
+        assertThat(mayPublish()).isEqualTo("DENY");
+    }
+
+    @Test
+    void aClientWhoseLoginWasUnderWayGetsItsRulesAgain() {
+        refresh.all();
+        refresh.clientConnected(client, false);
+
+        refresh.sweep(System.nanoTime() + Duration.ofSeconds(6).toNanos());
+
+        assertThat(first.fetched).isEqualTo(1);
     }
 
     /** Else an operator would believe that they are in force. */
