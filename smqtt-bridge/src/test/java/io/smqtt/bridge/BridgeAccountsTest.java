@@ -199,7 +199,7 @@ class BridgeAccountsTest {
         }
     }
 
-    /** What comes is published here or dropped, and acknowledged in both cases. */
+    /** Messages of the other broker are published here or dropped, and acknowledged in both cases. */
     @Test
     void aMessageOfTheOtherBrokerThatIsNotPublishedCountsOnce() {
         try (RemoteStub stub = new RemoteStub();

@@ -97,7 +97,7 @@ class BridgeOptionsTest {
                 .hasMessageContaining("addresses");
     }
 
-    /** What comes in keeps the flag. */
+    /** Messages of the other broker keep the flag. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void messagesForTheOtherBrokerKeepTheirRetainFlagIfThatIsConfigured(boolean keeps) {

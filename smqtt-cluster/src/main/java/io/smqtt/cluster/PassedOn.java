@@ -42,7 +42,7 @@ final class PassedOn {
     /** Messages that were not accepted: passed on again with the next tick, or given back. */
     private final List<OutboundMessage> failed = new ArrayList<>();
 
-    /** What members of groups were to get of messages that the failed node may have. It is not known yet whether it has. */
+    /** The deliveries to group members on the failed node whose acknowledgement is missing: its store may have them or not. */
     private final List<OutboundMessage> ofGroups = new ArrayList<>();
 
     /** The number of messages that are with a node. */

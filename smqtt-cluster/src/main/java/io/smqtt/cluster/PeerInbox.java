@@ -149,7 +149,7 @@ final class PeerInbox {
 
     /**
      * Whether a QoS 2 message that has arrived before, maybe from an earlier run of the peer, was accepted. Remembers it. Only what goes to all
-     * subscribers counts: a peer may send a message to a group alone, and what it has parked of the same message later.
+     * subscribers counts: a peer may send a message to a group alone, and the parked copy of it for all others later.
      *
      * @return null if it has not arrived before
      */

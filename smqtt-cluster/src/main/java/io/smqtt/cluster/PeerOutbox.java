@@ -314,7 +314,7 @@ final class PeerOutbox implements Heir {
         passedOn.end();
     }
 
-    /** A peer that has failed may seem to be reachable here for a while. Then this waits until it has accepted what it was sent, or is unreachable. */
+    /** A peer that has failed may seem to be reachable here for a while. Then this waits until it has accepted all frames, or is unreachable. */
     private void passOn(boolean isDrained) {
         if (!passedOn.isWanted()) {
             return;

@@ -349,7 +349,7 @@ class AdoptedMessagesTest {
         assertThat(store.messages(QUEUE)).hasSize(2_500);
     }
 
-    /** The home may have had what a member of a group there was to get. Its store says so, and that is served by another node. */
+    /** The home may have the message of a group member there. Its store, which another node serves, says so. */
     private void publishForAGroup(long... numbers) {
         network.cut("d", "home");
         for (long number : numbers) {
@@ -361,28 +361,26 @@ class AdoptedMessagesTest {
         assertThat(d.requeued()).isEmpty();
     }
 
-    @Test
-    void messagesOfAGroupThatNoAdoptedMemberHasGoToOthers() {
+    private void adoptWithTheSecondOfThree(SimulatedNode server, String name) {
         publishForAGroup(1, 2, 3);
-        b.hasTakenInGroup(number -> number == 2);
-        adopt(b, 1);
+        server.hasTakenInGroup(number -> number == 2);
+        adopt(server, 1);
         simulation.run(WHILE);
 
-        assertThat(settled).containsExactly("b");
+        assertThat(settled).containsExactly(name);
         assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
         assertThat(d.outboxTo("home").size()).isZero();
         assertThat(d.outboxTo("home").bytes()).isZero();
     }
 
     @Test
-    void theServerItselfGivesMessagesOfAGroupToOthers() {
-        publishForAGroup(1, 2, 3);
-        d.hasTakenInGroup(number -> number == 2);
-        adopt(d, 1);
-        simulation.run(WHILE);
+    void messagesOfAGroupThatNoAdoptedMemberHasGoToOthers() {
+        adoptWithTheSecondOfThree(b, "b");
+    }
 
-        assertThat(settled).containsExactly("d");
-        assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
+    @Test
+    void theServerItselfGivesMessagesOfAGroupToOthers() {
+        adoptWithTheSecondOfThree(d, "d");
     }
 
     @Test
@@ -453,7 +451,7 @@ class AdoptedMessagesTest {
         assertThat(store.messages(QUEUE)).isEmpty();
     }
 
-    /** What was on its way to the home is copied for the sessions that are adopted, and stays for those that are not. */
+    /** Unacknowledged messages for the home are copied for the adopted sessions, and stay for those that are not adopted. */
     @Test
     void whatTheHomeMayHaveIsCopiedIfSessionsAreLeftOut() {
         network.cut("d", "home");

@@ -2,7 +2,10 @@
 package io.smqtt.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.store.ManualStore;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Carries frames between brokers of one JVM, all on one thread. */
@@ -24,6 +28,17 @@ final class LoopbackHub {
 
     ClusterTransport transport(String name) {
         return new End(name);
+    }
+
+    /** Starts a broker with a cluster whose SUBACK waits for the other nodes. */
+    TestBroker start(String nodeId, @Nullable ManualStore with) {
+        ClusterConfig config = ClusterConfig.builder()
+                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .build();
+        ClusterModule module = new ClusterModule(config, nodeId, transport(nodeId), ClusterSettings.defaults());
+        return TestBroker.builder()
+                .parts(parts -> parts.module(module).store(with))
+                .start();
     }
 
     /** Two nodes do not reach each other any more, and know it. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
-import io.smqtt.config.ClusterConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.RawClient;
@@ -36,19 +35,9 @@ class PublisherCrashTest {
     private TestBroker receiver;
     private @Nullable TestBroker sender;
 
-    private TestBroker start(String nodeId, @Nullable ManualStore with) {
-        ClusterConfig config = ClusterConfig.builder()
-                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
-                .build();
-        ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
-        return TestBroker.builder()
-                .parts(parts -> parts.module(module).store(with))
-                .start();
-    }
-
     @BeforeEach
     void startReceiver() {
-        receiver = start("receiver", new ManualStore(System::nanoTime));
+        receiver = hub.start("receiver", new ManualStore(System::nanoTime));
         receiver.client(ProtocolVersion.MQTT_5, "probed").subscribe("probe", 1);
     }
 
@@ -69,7 +58,7 @@ class PublisherCrashTest {
 
     /** Starts the node of the publisher, which knows the subscriptions of the other one then. */
     private RawClient startSender(ProtocolVersion version, boolean present) {
-        TestBroker started = start("sender", store);
+        TestBroker started = hub.start("sender", store);
         sender = started;
         try (RawClient probing = started.client(ProtocolVersion.MQTT_5, "probing")) {
             probing.deadline(BrokerCluster.PATIENCE);
@@ -196,7 +185,7 @@ class PublisherCrashTest {
     @Test
     void aMessageComesOnceIfTheNodeOfTheSubscriberIsKilledToo() {
         ManualStore other = new ManualStore(System::nanoTime);
-        TestBroker second = start("second", other);
+        TestBroker second = hub.start("second", other);
         RawClient subscriber = second.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
         subscriber.connect(ConnectBytes.of("subscriber").persistent(1_000));
         subscriber.subscribe(TOPIC, 2);
@@ -213,7 +202,7 @@ class PublisherCrashTest {
         second.close();
         kill();
 
-        TestBroker again = start("second", other.reopened(System::nanoTime));
+        TestBroker again = hub.start("second", other.reopened(System::nanoTime));
         RawClient resumed = again.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
         assertThat(resumed.connect(ConnectBytes.of("subscriber").persistent(1_000))
                         .sessionPresent())

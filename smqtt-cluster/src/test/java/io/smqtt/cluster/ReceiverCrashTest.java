@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
-import io.smqtt.config.ClusterConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -14,7 +13,6 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A node is killed before it has acknowledged QoS 2 messages of another node, which its stored sessions have. */
@@ -24,16 +22,6 @@ class ReceiverCrashTest {
 
     private final LoopbackHub hub = new LoopbackHub();
     private ManualStore store = new ManualStore(System::nanoTime);
-
-    private TestBroker start(String nodeId, @Nullable ManualStore with) {
-        ClusterConfig config = ClusterConfig.builder()
-                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
-                .build();
-        ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
-        return TestBroker.builder()
-                .parts(parts -> parts.module(module).store(with))
-                .start();
-    }
 
     private static RawClient subscriber(TestBroker broker, boolean present) {
         RawClient client = broker.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
@@ -69,10 +57,10 @@ class ReceiverCrashTest {
 
     @Test
     void whatASessionHadTakenIsNotDeliveredAgain() {
-        try (TestBroker sender = start("sender", null);
+        try (TestBroker sender = hub.start("sender", null);
                 RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
             publisher.deadline(BrokerCluster.PATIENCE);
-            TestBroker receiver = start("receiver", store);
+            TestBroker receiver = hub.start("receiver", store);
             RawClient first = subscriber(receiver, false);
             first.subscribe(TOPIC, 2);
             hub.lose("receiver", "sender");
@@ -86,7 +74,7 @@ class ReceiverCrashTest {
                 publisher.expect(MqttMessageType.PUBREC);
             }
 
-            receiver = start("receiver", store);
+            receiver = hub.start("receiver", store);
             RawClient second = subscriber(receiver, true);
             complete(second, "sent", true);
             complete(second, "waiting", false);
@@ -99,10 +87,10 @@ class ReceiverCrashTest {
     /** A message that was not committed when the node was killed is delivered. */
     @Test
     void whatWasNotCommittedIsDelivered() {
-        try (TestBroker sender = start("sender", null);
+        try (TestBroker sender = hub.start("sender", null);
                 RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
             publisher.deadline(BrokerCluster.PATIENCE);
-            TestBroker receiver = start("receiver", store);
+            TestBroker receiver = hub.start("receiver", store);
             subscriber(receiver, false).subscribe(TOPIC, 2);
             store.hold();
             publish(publisher, "lost");
@@ -111,7 +99,7 @@ class ReceiverCrashTest {
             kill(receiver);
             publisher.expect(MqttMessageType.PUBREC);
 
-            receiver = start("receiver", store);
+            receiver = hub.start("receiver", store);
             RawClient second = subscriber(receiver, true);
             complete(second, "lost", false);
             second.expectNothing();

@@ -217,19 +217,9 @@ public final class ApplicationMessage {
      * @return a new message
      */
     public ApplicationMessage repeated() {
-        return new ApplicationMessage(
-                id,
-                topic,
-                payload,
-                qos,
-                retain,
-                properties,
-                expiryIntervalSeconds,
-                acceptedAtNanos,
-                publisherId,
-                timed,
-                expiryStated,
-                true);
+        Builder copy = toBuilder();
+        copy.repeated = true;
+        return copy.build();
     }
 
     /**
@@ -285,7 +275,7 @@ public final class ApplicationMessage {
         private final long acceptedAtNanos;
         private final @Nullable String publisherId;
         private final boolean timed;
-        private final boolean repeated;
+        private boolean repeated;
 
         private Builder(TopicName topic) {
             id = NO_ID;
@@ -293,7 +283,6 @@ public final class ApplicationMessage {
             acceptedAtNanos = 0;
             publisherId = null;
             timed = false;
-            repeated = false;
         }
 
         private Builder(ApplicationMessage from) {

@@ -119,7 +119,7 @@ public final class Stores {
         return numbersExchanges;
     }
 
-    /** Whether writes have failed lately: then a session may have lost what it has taken. */
+    /** Whether writes have failed lately: then a session may have lost messages that it has taken. */
     boolean hasFailedLately() {
         long now = store.clockMillis();
         for (StoreLoop loop : loops) {

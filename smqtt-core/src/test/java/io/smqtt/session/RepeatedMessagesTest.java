@@ -68,7 +68,7 @@ class RepeatedMessagesTest {
         return bench.message("t", "once", QoS.EXACTLY_ONCE);
     }
 
-    /** Routes a message; what it stores is not committed. */
+    /** Routes a message; its copies are not committed. */
     private Relayed route(ApplicationMessage message) {
         Relayed ticket = new Relayed();
         bench.router.route(bench.loop(0), message, ticket);

@@ -95,18 +95,8 @@ class BridgeAwayProof {
     }
 
     private BrokerProcess here(List<Integer> ports) throws IOException {
-        Path folder = Files.createDirectories(directory.resolve("here"));
-        Path configuration = Files.writeString(folder.resolve("test.yaml"), """
-                management:
-                  enabled: false
-                access:
-                  allow-anonymous: loopback
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: %d
-                  ws:
-                    enabled: false
+        Path folder = directory.resolve("here");
+        Path configuration = BridgeEnd.configuration(folder, ports.get(0), """
                 bridges:
                   next:
                     addresses: [127.0.0.1:%d]
@@ -114,7 +104,7 @@ class BridgeAwayProof {
                     max-queued-messages: 10000000
                     max-queued-bytes: 1GiB
                     topics: ["away/# out 1"]
-                """.formatted(ports.get(0), ports.get(1)));
+                """.formatted(ports.get(1)));
         List<String> heap = List.of("env", "JAVA_TOOL_OPTIONS=-Xmx" + HEAP + "m");
         return BrokerProcess.start(folder, heap, configuration);
     }

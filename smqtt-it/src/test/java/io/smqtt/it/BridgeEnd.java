@@ -22,8 +22,12 @@ abstract class BridgeEnd implements AutoCloseable {
      * @param bridges the block of its bridges, or an empty text
      */
     static BridgeEnd smqtt(Path folder, int port, String bridges) throws IOException {
-        return new Ours(
-                Files.writeString(Files.createDirectories(folder).resolve("test.yaml"), """
+        return new Ours(configuration(folder, port, bridges));
+    }
+
+    /** Writes the configuration of {@link #smqtt}. */
+    static Path configuration(Path folder, int port, String bridges) throws IOException {
+        return Files.writeString(Files.createDirectories(folder).resolve("test.yaml"), """
                 management:
                   enabled: false
                 access:
@@ -38,7 +42,7 @@ abstract class BridgeEnd implements AutoCloseable {
                   max-queued-messages: 10000000
                   max-queued-bytes: 1GiB
                   max-awaiting-release: 65535
-                """.formatted(port) + bridges));
+                """.formatted(port) + bridges);
     }
 
     /** A mosquitto. */

@@ -234,7 +234,7 @@ class RulesClusterIT {
         }
     }
 
-    /** On each node: what it received is pending, without a result, in a circle or matched; what matched is a success, dead, dropped or queued. */
+    /** On each node: received messages are pending, without a result, in a circle or matched; matched ones are a success, dead, dropped or queued. */
     private void accountsClose() throws Exception {
         RestApi api = api(0);
         for (String rule : List.of("forward", "live")) {

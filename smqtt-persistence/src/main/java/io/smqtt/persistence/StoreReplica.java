@@ -114,7 +114,7 @@ public final class StoreReplica implements AutoCloseable {
     }
 
     /**
-     * Begins a reign: moves the position of the rows, and notes who reigns.
+     * Begins a reign: moves the position of the rows, and notes the name of the reigning node.
      *
      * @param after the new position; its entry is behind that of the last one
      * @param node the name of the node that begins to reign
