@@ -29,7 +29,7 @@ final class HeapWatch {
     private static final long BUSY_GARBAGE_BYTES = 2 * GARBAGE_BYTES;
 
     /** The same in a storm of connections: what they leave behind grows with each attempt, and a pause delays all of them. */
-    private static final long STORM_GARBAGE_BYTES = 4 * GARBAGE_BYTES;
+    private static final long STORM_GARBAGE_BYTES = 6 * GARBAGE_BYTES;
 
     /** So many new connections from one look to the next one are a storm. */
     static final long STORM_CONNECTIONS = 100;

@@ -131,14 +131,14 @@ class HeapWatchTest {
         heap.after = 30 * MEBIBYTE;
         HeapWatch watch = watch(heap);
 
-        heap.used = 316 * MEBIBYTE;
+        heap.used = 444 * MEBIBYTE;
         connections += HeapWatch.STORM_CONNECTIONS;
         watch.look(QUIET);
         assertThat(heap.collections).as("in a storm").isZero();
-        heap.used = 317 * MEBIBYTE;
+        heap.used = 445 * MEBIBYTE;
         watch.look(2 * QUIET - 1);
         assertThat(heap.collections).as("with too much").isEqualTo(1);
-        heap.used = 316 * MEBIBYTE;
+        heap.used = 444 * MEBIBYTE;
         connections += HeapWatch.STORM_CONNECTIONS - 1;
         watch.look(2 * QUIET);
         assertThat(heap.collections).as("when fewer connect").isEqualTo(2);

@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.test.LoopbackPorts;
-import io.smqtt.test.ReceivedPacket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -43,7 +40,7 @@ class BridgeAwayProof {
         List<Integer> ports = LoopbackPorts.some(2);
         try (BridgeEnd there = BridgeEnd.smqtt(directory.resolve("there"), ports.get(1), "");
                 BrokerProcess here = here(ports)) {
-            Arrivals subscriber = new Arrivals(there.clients());
+            ManyArrivals subscriber = new ManyArrivals("away/#", there.clients());
             there.start();
             subscriber.start();
             await().atMost(PATIENCE).until(subscriber::isSubscribed);
@@ -72,11 +69,11 @@ class BridgeAwayProof {
             long begin = System.nanoTime();
             there.start();
             long started = System.nanoTime();
-            while (subscriber.count < MESSAGES) {
-                long before = subscriber.count;
+            while (subscriber.count() < MESSAGES) {
+                long before = subscriber.count();
                 await().pollInterval(Duration.ofMillis(100))
                         .atMost(PATIENCE)
-                        .until(() -> subscriber.count >= Math.min(MESSAGES, before + MESSAGES / SAMPLES)
+                        .until(() -> subscriber.count() >= Math.min(MESSAGES, before + MESSAGES / SAMPLES)
                                 || subscriber.failure() != null);
                 ClientFailures.assertNone(subscriber, subscriber.failure());
             }
@@ -88,9 +85,9 @@ class BridgeAwayProof {
                     MESSAGES / ((end - begin) / 1e9),
                     (end - started) / 1e9,
                     MESSAGES / ((end - started) / 1e9),
-                    subscriber.repeated);
+                    subscriber.repeated());
             print("all sent", here);
-            assertThat(subscriber.next.values()).hasSize(PUBLISHERS).allMatch(next -> next == EACH);
+            assertThat(subscriber.next().values()).hasSize(PUBLISHERS).allMatch(next -> next == EACH);
         }
     }
 
@@ -147,33 +144,6 @@ class BridgeAwayProof {
         void sent(int number) {
             if (number == EACH - 1) {
                 lastOne();
-            }
-        }
-    }
-
-    /** Receives all of it, and compares each message with the one before it of its publisher. */
-    private static final class Arrivals extends JournalSubscriber {
-
-        private final Map<String, Integer> next = new HashMap<>();
-        private volatile int count;
-        private volatile int repeated;
-
-        Arrivals(Whereabouts broker) {
-            super("arrivals", "away/#", 1, broker);
-        }
-
-        @Override
-        void received(ReceivedPacket packet) {
-            int number = Integer.parseInt(packet.text());
-            int expected = next.getOrDefault(packet.topic(), 0);
-            if (number > expected) {
-                throw new AssertionError(packet.topic() + ": " + number + " in the place of " + expected);
-            }
-            if (number < expected) {
-                repeated++;
-            } else {
-                next.put(packet.topic(), expected + 1);
-                count++;
             }
         }
     }
