@@ -125,4 +125,32 @@ class LocalSubscriptionTest {
             assertThat(A.broker().removeConsumer("each" + tests).block()).isFalse();
         }
     }
+
+    /** As the action of a rule does, which has the same name on all nodes. */
+    @Test
+    void eachNodeKeepsItsDurableConsumerWhenNodesMeet() throws Exception {
+        ConsumerOptions durable = ConsumerOptions.DEFAULTS.durable("met" + tests);
+        String both = "both" + tests; // a client with a session on each node, of which one is left when nodes have met
+        try (RawClient onA = client(0, "a");
+                RawClient onB = client(1, "b")) {
+            CLUSTER.cutOff(1);
+            new Local(A, topic, durable).close();
+            new Local(B, topic, durable).close();
+            CLUSTER.persistent(0, both, false).disconnect();
+            CLUSTER.persistent(1, both, false).disconnect();
+            onA.publish(topic, "1", 1);
+            onB.publish(topic, "2", 1);
+
+            CLUSTER.heal(1);
+            await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.owners(both) == 1);
+
+            onA.publish(topic, "3", 1);
+            onB.publish(topic, "4", 1);
+            try (Local a = new Local(A, topic, durable);
+                    Local b = new Local(B, topic, durable)) {
+                a.awaits("1", "3");
+                b.awaits("2", "4");
+            }
+        }
+    }
 }
