@@ -34,6 +34,7 @@ class OverloadIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SLOWEST = Duration.ofSeconds(5);
     private static final int MESSAGES = 100;
+    private static final int HELD = 60;
     private static final String RETAINED = "x".repeat(256 << 10);
 
     @TempDir
@@ -46,6 +47,10 @@ class OverloadIT {
     private RawClient flow;
 
     private void start(String... settings) throws Exception {
+        startWith(List.of(), settings);
+    }
+
+    private void startWith(List<String> options, String... settings) throws Exception {
         Path services = Files.createDirectories(directory.resolve("classes/META-INF/services"));
         Files.writeString(services.resolve(ModuleProvider.class.getName()), StallModule.class.getName());
         management = LoopbackPorts.one();
@@ -54,7 +59,9 @@ class OverloadIT {
                 "-Xmx96m",
                 "-XX:+UseSerialGC",
                 "--add-opens",
-                "java.base/java.nio=ALL-UNNAMED",
+                "java.base/java.nio=ALL-UNNAMED"));
+        command.addAll(options);
+        command.addAll(List.of(
                 "-cp",
                 LoadProcess.classPath() + ":" + directory.resolve("classes"),
                 "io.smqtt.bootstrap.SmqttMain",
@@ -171,6 +178,30 @@ class OverloadIT {
             retain(writer, i, "");
         }
         collect();
+        awaitWhileTheFlowGoesOn("/metrics", "smqtt_overload_level 0.0");
+    }
+
+    @Test
+    void fullNetworkBuffersRaiseTheLevelsAndTheyFallWhenTheClientHasLeft() throws Exception {
+        startWith(
+                List.of("-XX:MaxDirectMemorySize=48m", "-Dio.netty.tryReflectionSetAccessible=true"),
+                "overload.max-loop-lag=never",
+                "overload.max-heap-percent=0",
+                "overload.max-direct-percent=25",
+                "limits.max-direct-payload-bytes=24MiB");
+        RawClient holder = open();
+        ConnectBytes connect = ConnectBytes.of("holder");
+        connect.properties().receiveMaximum(HELD);
+        holder.send(connect).expect(MqttMessageType.CONNACK);
+        holder.subscribe("held", 1);
+        RawClient writer = client("writer");
+        for (int i = 0; i < HELD; i++) {
+            writer.publish(PublishBytes.to("held").payload(RETAINED).qos(1));
+            holder.expect(MqttMessageType.PUBLISH); // and never acknowledged
+        }
+        awaitWhileTheFlowGoesOn("/metrics", "smqtt_overload_level 3.0");
+        assertThat(get("/health/ready")).contains(" % of the memory outside of the heap are in use");
+        holder.close();
         awaitWhileTheFlowGoesOn("/metrics", "smqtt_overload_level 0.0");
     }
 
