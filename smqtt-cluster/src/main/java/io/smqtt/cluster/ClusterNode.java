@@ -554,7 +554,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                     ack -> frames.send(late.member(), ack),
                     ClusterNode.this::soon,
                     pauses::isRecent,
-                    home -> clients.servers().serves(home));
+                    clients.servers().adoptedFor(nodeId));
             LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
             Member member =
                     new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());

@@ -20,4 +20,20 @@ interface Heir {
      * @param taken receives on the cluster's loop, once, maybe at once, whether the node has accepted it, so that it need not be kept for the failed node any more
      */
     void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken);
+
+    /**
+     * All messages that are queued for the node up to now are parked for the failed one, too. Later ones wait until {@link #letGo}, behind those that it
+     * {@linkplain #take takes}.
+     *
+     * @param holder for {@link #letGo}
+     * @return false if that is not possible now
+     */
+    boolean hold(Object holder);
+
+    /**
+     * What waits follows.
+     *
+     * @param holder that of {@link #hold}; no effect if the node was unreachable since
+     */
+    void letGo(Object holder);
 }

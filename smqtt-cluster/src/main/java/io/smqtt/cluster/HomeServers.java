@@ -38,6 +38,7 @@ final class HomeServers {
     private BiConsumer<String, Long> servedElsewhere = (server, reign) -> {};
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
+    private final Heir itself = new Itself();
 
     /** Sessions that this node serves. */
     private static final class Own {
@@ -164,9 +165,32 @@ final class HomeServers {
         return own.get(serving.home) == serving && serving.step == step;
     }
 
-    /** Whether this node serves the sessions of a node: messages for these come to it. */
-    boolean serves(String home) {
-        return own.containsKey(home);
+    /** The nodes whose sessions this one serves, for the messages of another one. */
+    AdoptedHomes adoptedFor(String node) {
+        return new AdoptedHomes() {
+            @Override
+            public boolean serves(String home) {
+                return own.containsKey(home);
+            }
+
+            @Override
+            public Set<String> unknown() {
+                return unknownTo(node);
+            }
+        };
+    }
+
+    private Set<String> unknownTo(String node) {
+        if (own.isEmpty()) {
+            return Set.of();
+        }
+        Set<String> homes = new HashSet<>();
+        for (Own serving : own.values()) {
+            if (serving.late.contains(node)) {
+                homes.add(serving.home);
+            }
+        }
+        return homes;
     }
 
     /** This node is about to forget the sessions of another one; the task runs when nothing comes for them any more. */
@@ -222,7 +246,7 @@ final class HomeServers {
     }
 
     private void take(Own serving, boolean begun, Runnable done) {
-        take(serving.home, serving.step, new Itself(), new LeftOut(serving.leftOut), begun, done);
+        take(serving.home, serving.step, itself, new LeftOut(serving.leftOut), begun ? () -> {} : null, done);
     }
 
     private void say(Own serving) {
@@ -296,30 +320,35 @@ final class HomeServers {
         Heard next = new Heard(from, serves, server);
         if (serves.step() != Frame.ServeStep.PARK_AGAIN) {
             wills.servedBy(serves.home(), from.nodeId());
-            next.served = served(next, serves.home());
         }
         forget(serves.home()); // after that: there is always one
         heard.put(serves.home(), next);
-        take(serves.home(), serves.step(), server, new LeftOut(serves.leftOut()), isSame, () -> {
+        Runnable named = () -> named(next, serves.home());
+        take(serves.home(), serves.step(), server, new LeftOut(serves.leftOut()), isSame ? named : null, () -> {
             next.done = true;
             answer(from, serves);
         });
+        if (serves.step() != Frame.ServeStep.PARK_AGAIN && outboxes.apply(serves.home()) == null) {
+            named.run(); // nothing can be parked for it
+        }
     }
 
     /** From now on what goes to a server goes there for the sessions of a node, too. */
-    private ServedHomes.@Nullable Served served(Heard by, String home) {
-        PeerOutbox messages = outboxes.apply(home);
-        if (messages == null) {
-            return null;
+    private void named(Heard by, String home) {
+        if (heard.get(home) != by || by.served != null) {
+            return;
         }
+        PeerOutbox messages = outboxes.apply(home);
         ServedHomes.Served served = new ServedHomes.Served(home, messages, () -> {
             if (heard.get(home) == by) { // it has given the sessions back, and this node has not heard of it
                 forget(home);
-                messages.passOnNothing();
+                if (messages != null) {
+                    messages.passOnNothing();
+                }
             }
         });
+        by.served = served;
         by.messages.served().add(served);
-        return served;
     }
 
     /** A server does not serve the sessions of a node any more, as far as new messages are concerned. */
@@ -339,18 +368,22 @@ final class HomeServers {
     /**
      * Does a step with the messages for a node.
      *
-     * @param begun whether the step before it was done: only then nothing has to be parked any more
+     * @param named names the node in messages to its server from now on; null if the step before this one was not done: then messages are parked
      */
-    private void take(String home, Frame.ServeStep step, Heir heir, LeftOut without, boolean begun, Runnable done) {
+    private void take(
+            String home, Frame.ServeStep step, Heir heir, LeftOut without, @Nullable Runnable named, Runnable done) {
         PeerOutbox messages = outboxes.apply(home);
         if (messages == null) {
             done.run();
             return;
         }
         switch (step) {
-            case SEND_ON -> messages.passOnTo(heir, home, without, true, done);
+            case SEND_ON -> messages.passOnTo(heir, home, without, null, done);
             case PARK_NOTHING ->
-                local.afterRouted(() -> wire.execute(() -> messages.passOnTo(heir, home, without, !begun, done)));
+                local.afterRouted(() -> wire.execute(() -> messages.passOnTo(heir, home, without, named, () -> {
+                    local.afterRouted(() -> wire.execute(() -> messages.parkNothing(heir)));
+                    done.run();
+                })));
             case PARK_AGAIN -> {
                 messages.passOnNothing();
                 done.run();
@@ -371,6 +404,16 @@ final class HomeServers {
                     .filter(group -> !local.hasTaken(message, group, homes))
                     .forEach(group -> local.redispatch(new OutboundMessage(message), group));
             taken.accept(true);
+        }
+
+        @Override
+        public boolean hold(Object holder) {
+            return true; // its sessions take what is published here, and have held it back before
+        }
+
+        @Override
+        public void letGo(Object holder) {
+            // nothing waits
         }
     }
 

@@ -6,15 +6,17 @@ import io.smqtt.session.Session;
 import io.smqtt.thread.AnyThread;
 import java.util.Collection;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Nodes whose sessions another one has adopted, as a text: their names, one a line. A message that was parked for such nodes is sent to the other one for
- * their sessions only. With a message that was not parked, they are those whose sessions are to get it by the routes of the other one.
+ * their sessions only. A message that was not parked names those whose sessions are to get it, too, by the routes of the other one: other adopted sessions get
+ * it from the park of its sender.
  */
 @AnyThread
 final class Homes {
 
-    /** All sessions get the message. */
+    /** No adopted session gets the message, but for all others. */
     static final String ALL = "";
 
     private static final String SEPARATOR = "\n";
@@ -46,12 +48,8 @@ final class Homes {
         return group.substring(SEPARATOR.length());
     }
 
-    /** Whether a subscriber is an adopted session of one of these nodes, or they are all. */
-    static boolean include(Set<String> nodes, Subscriber subscriber) {
-        if (nodes.isEmpty()) {
-            return true;
-        }
-        String home = subscriber instanceof Session session ? session.home() : null;
-        return home != null && nodes.contains(home);
+    /** The node of an adopted session; null for another subscriber. */
+    static @Nullable String of(Subscriber subscriber) {
+        return subscriber instanceof Session session ? session.home() : null;
     }
 }

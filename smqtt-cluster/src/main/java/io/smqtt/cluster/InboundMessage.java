@@ -27,6 +27,7 @@ final class InboundMessage implements RouteTicket, RouteScope {
     private final ForwardedMessage forwarded;
     private final boolean paced;
     private final boolean parked;
+    private final boolean adoptedOnly;
     private final Set<String> homes;
 
     @SuppressWarnings("UnusedVariable") // counted by HOLDS
@@ -42,7 +43,8 @@ final class InboundMessage implements RouteTicket, RouteScope {
      * @param forwarded the message
      * @param parked whether it has waited for this node; an earlier run of this node may have had it
      * @param paced whether it is taken at the pace of the clients
-     * @param homes the nodes whose sessions are to get it; empty for all sessions
+     * @param adoptedOnly whether it is for sessions that this node has adopted alone
+     * @param homes the nodes whose adopted sessions are to get it
      */
     InboundMessage(
             InboundBatch batch,
@@ -50,7 +52,9 @@ final class InboundMessage implements RouteTicket, RouteScope {
             ForwardedMessage forwarded,
             boolean parked,
             boolean paced,
+            boolean adoptedOnly,
             Set<String> homes) {
+        this.adoptedOnly = adoptedOnly;
         this.homes = homes;
         this.parked = parked;
         this.paced = paced && isAwaited(forwarded);
@@ -84,7 +88,8 @@ final class InboundMessage implements RouteTicket, RouteScope {
 
     @Override
     public boolean test(Subscriber subscriber) {
-        return isFor(subscriber) && Homes.include(homes, subscriber);
+        String home = Homes.of(subscriber);
+        return isFor(subscriber) && (home == null ? !adoptedOnly : homes.contains(home));
     }
 
     /** Whether a subscriber of this node gets messages of other nodes. */
@@ -100,10 +105,10 @@ final class InboundMessage implements RouteTicket, RouteScope {
     /** The other node gives it to other members if it was sent for sessions that this one has adopted: these are absent. */
     @Override
     public List<SharedFilter> groups() {
-        return homes.isEmpty() ? forwarded.groups() : List.of();
+        return adoptedOnly ? List.of() : forwarded.groups();
     }
 
-    /** The nodes whose sessions are to get it; empty for all sessions. */
+    /** The nodes whose adopted sessions are to get it. */
     Set<String> homes() {
         return homes;
     }
@@ -114,7 +119,7 @@ final class InboundMessage implements RouteTicket, RouteScope {
      * @param hasTaken whether a member of the group has the message already
      */
     void refuseGroups(Predicate<SharedFilter> hasTaken) {
-        if (!homes.isEmpty()) {
+        if (adoptedOnly) {
             forwarded.groups().stream().filter(group -> !hasTaken.test(group)).forEach(this::refused);
         }
     }
@@ -184,12 +189,12 @@ final class InboundMessage implements RouteTicket, RouteScope {
 
     @Override
     public boolean mayHaveCome() {
-        return parked && mayComeAgain();
+        return (parked || !homes.isEmpty()) && mayComeAgain();
     }
 
     @Override
     public boolean comesFirst() {
-        return parked && !homes.isEmpty();
+        return adoptedOnly;
     }
 
     @Override

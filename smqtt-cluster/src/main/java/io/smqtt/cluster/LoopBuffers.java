@@ -106,8 +106,14 @@ final class LoopBuffers {
         }
     }
 
+    /** Messages for unreachable peers come first: when one for the server of their sessions is queued, they are queued, too, see {@link PassedOn}. */
     private void flush() {
         flushDue = false;
+        for (Buffer buffer : buffers) {
+            if (buffer != null && !buffer.outbox.isReachable()) {
+                buffer.flush();
+            }
+        }
         for (Buffer buffer : buffers) {
             if (buffer != null) {
                 buffer.flush();

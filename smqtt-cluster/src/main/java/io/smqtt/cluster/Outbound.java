@@ -11,6 +11,7 @@ import io.smqtt.spi.BrokerObserver;
 abstract sealed class Outbound permits OutboundMessage, OutboundRun {
 
     private long sequence;
+    private String homes = Homes.ALL;
 
     /** The number of messages, at least one. */
     abstract int count();
@@ -42,6 +43,16 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
      * @param nowNanos the broker's monotonic clock
      */
     abstract void writeTo(ByteWriter target, long nowNanos);
+
+    /** The nodes whose adopted sessions on the peer are to get them, see {@link Homes}. */
+    final String homes() {
+        return homes;
+    }
+
+    /** Sets the nodes whose adopted sessions on the peer are to get them. Before they are sent, or when they are sent as others. */
+    final void homes(String nodes) {
+        homes = nodes;
+    }
 
     /** The sequence number of the first one. */
     final long sequence() {

@@ -64,16 +64,12 @@ final class OutboundFrame {
                 || (count < settings.rowsPerFrame()
                         && bytes + next.bytes() <= settings.frameBytes()
                         && isParked() == hasWaited(next)
-                        && homes().equals(homesOf(next)));
+                        && homes().equals(next.homes()));
     }
 
-    private static String homesOf(Outbound message) {
-        return message instanceof OutboundMessage one ? one.homes() : Homes.ALL;
-    }
-
-    /** The nodes whose sessions are to get them. */
+    /** The nodes whose adopted sessions are to get them. */
     String homes() {
-        return homesOf(parts.get(0));
+        return parts.get(0).homes();
     }
 
     boolean isParked() {

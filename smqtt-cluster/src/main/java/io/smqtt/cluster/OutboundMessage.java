@@ -21,7 +21,7 @@ final class OutboundMessage extends Outbound {
     private long row;
     private boolean refused;
     private boolean again;
-    private String homes = Homes.ALL;
+    private boolean inherited;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
@@ -44,21 +44,17 @@ final class OutboundMessage extends Outbound {
     static OutboundMessage inherited(
             ApplicationMessage message, List<SharedFilter> ofGroups, String nodes, RouteTicket ticket) {
         OutboundMessage inherited = new OutboundMessage(message);
-        inherited.homes = nodes;
+        inherited.inherited = true;
+        inherited.homes(nodes);
         inherited.toAll = ofGroups.isEmpty();
         inherited.groups = ofGroups;
         inherited.hold(ticket);
         return inherited;
     }
 
-    /** The nodes whose sessions are to get it; {@link Homes#ALL} unless it {@link #isInherited}. */
-    String homes() {
-        return homes;
-    }
-
     /** Whether it is parked for another node. */
     boolean isInherited() {
-        return !homes.equals(Homes.ALL);
+        return inherited;
     }
 
     /** Its number in the {@link ParkedMessages} of the peer, or 0. */
@@ -66,8 +62,10 @@ final class OutboundMessage extends Outbound {
         return row;
     }
 
+    /** It is parked for the peer itself: only that node's own sessions get it then. */
     void parkedAs(long number) {
         row = number;
+        homes(Homes.ALL);
     }
 
     /** The peer could not store it. */

@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Passes the messages parked for a failed node to the one that serves its sessions, page by page: the next page when that node has accepted the one before.
  * Until then they stay in the park.
+ *
+ * <p>At last nothing is parked any more, and messages go to the other node directly. For that moment what is queued for that node waits until it has the
+ * rest of the park. A message is either parked, and names the failed node to no other one, or it is not parked, and names it: event loops queue a
+ * message for the failed node before the same one for others ({@link LoopBuffers}), and here it is the other way round.
  */
 @OnClusterLoop
 final class PassedOn {
@@ -20,10 +24,17 @@ final class PassedOn {
     private final ParkedMessages park;
     private final BrokerObserver observer;
     private final Executor loop;
+    private final Runnable takeOffered;
     private @Nullable Heir heir;
     private String homes = Homes.ALL;
     private LeftOut leftOut = LeftOut.NOTHING;
+    /** Names the failed node in messages to the other one from now on; null if messages are parked, and passed on. */
+    private @Nullable Runnable direct;
+
     private boolean parks;
+
+    /** Whether messages for the other node wait. */
+    private boolean holding;
 
     /** If sessions are left out, messages are copied, from this row on. */
     private long copiedUpTo;
@@ -50,7 +61,13 @@ final class PassedOn {
 
     private boolean due;
 
-    PassedOn(ParkedMessages park, BrokerObserver observer, Executor loop) {
+    /**
+     * Creates it for a park.
+     *
+     * @param takeOffered parks what event loops have queued for the failed node
+     */
+    PassedOn(ParkedMessages park, BrokerObserver observer, Executor loop, Runnable takeOffered) {
+        this.takeOffered = takeOffered;
         this.park = park;
         this.observer = observer;
         this.loop = loop;
@@ -62,10 +79,12 @@ final class PassedOn {
      * @param next the node that serves the sessions of the failed one
      * @param ofNodes the failed node, see {@link Homes}
      * @param without the sessions that it does not serve
-     * @param parksLater whether messages that come later are parked, and passed on, too; otherwise the routes of that node have them
+     * @param named null if messages that come later are parked, and passed on, too. Otherwise they go to that node directly when it has what is parked,
+     *     and this names the failed node in them; all nodes know its routes then
      * @param whenDone runs when it was given all that is here now
      */
-    void begin(Heir next, String ofNodes, LeftOut without, boolean parksLater, Runnable whenDone) {
+    void begin(Heir next, String ofNodes, LeftOut without, @Nullable Runnable named, Runnable whenDone) {
+        letGo();
         if (heir != next) {
             copiedUpTo = 0;
             failedCopies.clear();
@@ -73,13 +92,15 @@ final class PassedOn {
         leftOut = without;
         heir = next;
         homes = ofNodes;
-        parks = parksLater;
+        direct = named;
+        parks = true;
         done = whenDone;
         upTo = park.lastRow();
         complete = false;
     }
 
     void end() {
+        letGo();
         heir = null;
         done = null;
         failedCopies.clear();
@@ -100,10 +121,47 @@ final class PassedOn {
         return true;
     }
 
-    /** The failed node is reachable: what waits for it goes there. */
+    /** The failed node is reachable: what waits for it goes there. Newer messages go to both. */
     void nothingIsParked() {
         giveBack();
+        if (direct != null) {
+            direct.run();
+        }
         finish();
+    }
+
+    /** Messages that come from now on name the failed node in what is sent to the other one. */
+    void parkNothing(Heir next) {
+        if (heir == next && direct != null) {
+            parks = false;
+        }
+    }
+
+    /** The other node has what was here at the begin. */
+    private void caughtUp() {
+        Heir next = heir;
+        if (next != null && direct != null && parks) {
+            if (!next.hold(this)) {
+                return; // again with the next tick
+            }
+            holding = true;
+            direct.run();
+            takeOffered.run(); // as the last ones
+            parks = false;
+            upTo = park.lastRow();
+            loop.execute(this::run);
+            return;
+        }
+        letGo();
+        finish();
+    }
+
+    private void letGo() {
+        Heir next = heir;
+        if (next != null && holding) {
+            holding = false;
+            next.letGo(this);
+        }
     }
 
     /** Gives back all that was not accepted, when that is known of all: a message that is given back hides earlier ones that are not. */
@@ -147,7 +205,7 @@ final class PassedOn {
         }
         park.take(this::pass);
         if (open == 0 && failed.isEmpty() && !park.hasUnreadUpTo(upTo)) {
-            finish();
+            caughtUp();
         }
     }
 
@@ -163,7 +221,7 @@ final class PassedOn {
             return;
         }
         if (copiedUpTo >= upTo) {
-            finish();
+            caughtUp();
             return;
         }
         copying = true;
@@ -178,7 +236,7 @@ final class PassedOn {
             copiedUpTo = due.isEmpty() ? upTo : due.get(due.size() - 1).row();
             due.forEach(message -> give(message, true));
             if (due.isEmpty()) {
-                finish();
+                caughtUp();
             }
         });
     }

@@ -6,6 +6,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,7 +16,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +40,7 @@ final class PeerInbox {
     private final Consumer<Frame.PublishAck> acknowledge;
     private final Consumer<Runnable> soon;
     private final BooleanSupplier paced;
-    private final Predicate<String> serves;
+    private final AdoptedHomes adopted;
     private final AtomicBoolean collecting = new AtomicBoolean();
     private final ArrayDeque<InboundBatch> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
@@ -67,7 +67,7 @@ final class PeerInbox {
      * @param acknowledge sends an acknowledgement to the peer
      * @param soon runs a task on the loop within some milliseconds
      * @param paced whether messages have to be taken at the pace of the clients, because this process has paused
-     * @param serves whether this node serves the sessions of another one
+     * @param adopted the nodes whose sessions this one serves
      */
     PeerInbox(
             Executor loop,
@@ -75,13 +75,13 @@ final class PeerInbox {
             Consumer<Frame.PublishAck> acknowledge,
             Consumer<Runnable> soon,
             BooleanSupplier paced,
-            Predicate<String> serves) {
+            AdoptedHomes adopted) {
         this.loop = loop;
         this.deliver = deliver;
         this.acknowledge = acknowledge;
         this.soon = soon;
         this.paced = paced;
-        this.serves = serves;
+        this.adopted = adopted;
     }
 
     /** A batch that is for this run of this node. */
@@ -118,8 +118,9 @@ final class PeerInbox {
         boolean slowly = batch.parked() || paced.getAsBoolean();
         Set<String> named = Homes.nodes(batch.homes());
         Set<String> homes = batch.parked() ? named : Set.of();
+        Set<String> takers = batch.parked() ? named : takers(named);
         List<String> notServed =
-                named.stream().filter(home -> !serves.test(home)).toList();
+                named.stream().filter(home -> !adopted.serves(home)).toList();
         long sequence = received;
         received += next.size();
         InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
@@ -127,7 +128,8 @@ final class PeerInbox {
         List<InboundMessage> fresh = new ArrayList<>(next.size());
         for (ForwardedMessage message : next) {
             sequence++;
-            InboundMessage inbound = new InboundMessage(taken, sequence, message, batch.parked(), slowly, homes);
+            InboundMessage inbound =
+                    new InboundMessage(taken, sequence, message, batch.parked(), slowly, !homes.isEmpty(), takers);
             if (!homes.isEmpty() && notServed.size() == homes.size()) {
                 inbound.release(false); // it stays where it is parked
                 continue;
@@ -145,6 +147,17 @@ final class PeerInbox {
             }
         }
         return fresh;
+    }
+
+    /** The nodes whose adopted sessions get messages that were not parked: those that they name, and those of which the peer has not heard yet. */
+    private Set<String> takers(Set<String> named) {
+        Set<String> more = adopted.unknown();
+        if (more.isEmpty()) {
+            return named;
+        }
+        Set<String> all = new HashSet<>(named);
+        all.addAll(more);
+        return all;
     }
 
     /**

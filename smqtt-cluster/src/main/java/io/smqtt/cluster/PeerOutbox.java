@@ -17,12 +17,12 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet accepted. While the peer is
@@ -33,9 +33,6 @@ import java.util.function.Predicate;
 final class PeerOutbox implements Heir {
 
     private static final int PARKED_IN_FLIGHT = 1_024;
-
-    /** Pause after the peer could not store a parked message. */
-    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Executor loop;
     private final ClusterSettings settings;
@@ -50,7 +47,7 @@ final class PeerOutbox implements Heir {
     private final AtomicBoolean woken = new AtomicBoolean();
     private volatile boolean reachable;
 
-    private final ArrayDeque<Outbound> unsent = new ArrayDeque<>();
+    private final Unsent unsent = new Unsent();
     private final ArrayDeque<Outbound> unacknowledged = new ArrayDeque<>();
     private long peerEpoch = Long.MIN_VALUE;
     private int stream;
@@ -58,11 +55,8 @@ final class PeerOutbox implements Heir {
     private long onTheirWayBytes;
     private long lastSequence;
     private long received;
-    private long progressNanos;
-    private long patienceNanos;
-    private final ArrayDeque<OutboundMessage> refused = new ArrayDeque<>();
-    private boolean refusing;
-    private long refusedAtNanos;
+    private final Patience patience;
+    private final RefusedMessages refused = new RefusedMessages();
     private final DrainMarkers markers = new DrainMarkers();
     private final PassedOn passedOn;
     private final ServedHomes served = new ServedHomes();
@@ -92,8 +86,8 @@ final class PeerOutbox implements Heir {
         this.send = send;
         this.redispatch = redispatch;
         this.park = park;
-        this.patienceNanos = settings.retransmit().toNanos();
-        this.passedOn = new PassedOn(park, observer, loop);
+        this.patience = new Patience(settings.retransmit().toNanos());
+        this.passedOn = new PassedOn(park, observer, loop, this::takeOffered);
     }
 
     boolean isReachable() {
@@ -165,22 +159,27 @@ final class PeerOutbox implements Heir {
 
     private void collect() {
         woken.set(false);
-        for (List<Outbound> next = offered.poll(); next != null; next = offered.poll()) {
-            next.forEach(reachable ? this::queue : this::parkUnsent);
-        }
+        takeOffered();
         load.adjust(reachable);
         pump();
     }
 
+    private void takeOffered() {
+        for (List<Outbound> next = offered.poll(); next != null; next = offered.poll()) {
+            next.forEach(reachable ? this::queue : this::parkUnsent);
+        }
+    }
+
     /** Queues a message behind all others. Behind unread parked messages it is parked, too. */
     private void queue(Outbound message) {
+        served.name(message);
         if (!park.hasUnread() || message.isAtMostOnce() || !message.isToAll()) {
-            unsent.add(message);
+            unsent.queue(message);
         } else if (message instanceof OutboundMessage one) {
             if (one.hasGroups()) {
                 OutboundMessage split = one.splitGroups();
                 load.add(1, split.bytes());
-                unsent.add(split);
+                unsent.queue(split);
             }
             load.forget(one);
             served.keep(one);
@@ -195,8 +194,7 @@ final class PeerOutbox implements Heir {
         }
         if (!reachable) {
             reachable = true;
-            progressNanos = nowNanos;
-            patienceNanos = settings.retransmit().toNanos();
+            patience.progress(nowNanos);
             resend();
             load.adjust(reachable);
         }
@@ -233,7 +231,7 @@ final class PeerOutbox implements Heir {
 
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
     void afterDrained(Runnable task) {
-        Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
+        Outbound last = unsent.last() == null ? unacknowledged.peekLast() : unsent.last();
         if (reachable && park.hasUnread()) {
             markers.add(null, park.lastRow(), task);
         } else if (reachable && last != null) {
@@ -282,15 +280,18 @@ final class PeerOutbox implements Heir {
                 park.keep(one);
             }
         }
-        List<Outbound> rest = List.copyOf(unsent);
-        unsent.clear();
+        List<Outbound> rest = unsent.removeAll();
         List<OutboundMessage> taken = new ArrayList<>();
         for (Outbound message : rest) {
             if (OutboundFrame.isInherited(message)) {
                 message.settle(false);
             } else if (OutboundFrame.rowOf(message) != 0) { // the unread rows follow those that were sent
                 OutboundMessage one = (OutboundMessage) message;
-                (one.isSentAgain() ? refused : taken).add(one);
+                if (one.isSentAgain()) {
+                    refused.add(one);
+                } else {
+                    taken.add(one);
+                }
             }
         }
         park.giveBack(taken);
@@ -299,14 +300,18 @@ final class PeerOutbox implements Heir {
                 parkUnsent(message);
             }
         }
-        refused.forEach(park::addAgain);
-        refused.clear();
+        refused.removeAll(park::addAgain);
     }
 
     /** The peer has failed, and another node serves its sessions: that one receives the parked messages, see {@link PassedOn#begin}. */
-    void passOnTo(Heir heir, String homes, LeftOut without, boolean parks, Runnable done) {
-        passedOn.begin(heir, homes, without, parks, done);
+    void passOnTo(Heir heir, String homes, LeftOut without, @Nullable Runnable direct, Runnable done) {
+        passedOn.begin(heir, homes, without, direct, done);
         passOn(false);
+    }
+
+    /** All messages that come from now on are in flight to the node that serves the sessions of the peer, if that is still so. */
+    void parkNothing(Heir heir) {
+        passedOn.parkNothing(heir);
     }
 
     /** From now on messages are parked for the peer again. */
@@ -346,6 +351,22 @@ final class PeerOutbox implements Heir {
         if (woken.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
+    }
+
+    @Override
+    public boolean hold(Object holder) {
+        if (!reachable || park.hasUnread()) {
+            return false;
+        }
+        takeOffered();
+        unsent.hold(holder);
+        return true;
+    }
+
+    @Override
+    public void letGo(Object holder) {
+        unsent.letGo(holder);
+        pump();
     }
 
     /** The nodes whose sessions the peer serves. */
@@ -411,7 +432,7 @@ final class PeerOutbox implements Heir {
         }
         if (ack.received() > received) {
             received = Math.min(ack.received(), lastSequence);
-            progress(nowNanos);
+            patience.progress(nowNanos);
         }
         for (Frame.Refusal refusal : ack.refusals()) {
             refused(refusal, nowNanos);
@@ -422,7 +443,7 @@ final class PeerOutbox implements Heir {
             accepted(unacknowledged.remove());
         }
         if (settled) {
-            progress(nowNanos);
+            patience.progress(nowNanos);
         }
         load.adjust(reachable);
         pump();
@@ -450,11 +471,6 @@ final class PeerOutbox implements Heir {
         markers.accepted(done);
     }
 
-    private void progress(long nowNanos) {
-        progressNanos = nowNanos;
-        patienceNanos = settings.retransmit().toNanos();
-    }
-
     private void refused(Frame.Refusal refusal, long nowNanos) {
         for (Outbound message : unacknowledged) {
             if (message.sequence() > refusal.sequence()) {
@@ -464,8 +480,7 @@ final class PeerOutbox implements Heir {
                 if (refusal.group().isEmpty()
                         && OutboundFrame.rowOf(message) != 0) { // its publisher has its acknowledgement
                     ((OutboundMessage) message).refuse();
-                    refusing = true;
-                    refusedAtNanos = nowNanos;
+                    refused.pause(nowNanos);
                 } else if (refusal.group().isEmpty()) {
                     message.settle(false);
                 } else if (Homes.isRefusal(refusal.group()) && message instanceof OutboundMessage one) {
@@ -485,7 +500,7 @@ final class PeerOutbox implements Heir {
     void tick(long nowNanos) {
         load.tick();
         park.retry();
-        refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
+        List<OutboundMessage> again = refused.due(nowNanos); // while the peer is unreachable there are none
         if (!reachable) {
             passOn(false);
             return;
@@ -494,20 +509,11 @@ final class PeerOutbox implements Heir {
             load.add(1, message.bytes());
             unsent.add(message);
         }
-        if (!refusing && !refused.isEmpty()) {
-            refused.forEach(OutboundMessage::sendAgain);
-            unsent.addAll(refused);
-            refused.clear();
-        }
-        if (unacknowledged.isEmpty()) {
-            progressNanos = nowNanos;
-        } else if (nowNanos - progressNanos > patienceNanos) {
-            progressNanos = nowNanos;
-            patienceNanos =
-                    Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
+        unsent.addAll(again);
+        if (patience.isOver(nowNanos, unacknowledged.isEmpty())) {
             resend();
         }
-        if (unacknowledged.isEmpty() && unsent.isEmpty() && refused.isEmpty() && !park.hasUnread()) {
+        if (unacknowledged.isEmpty() && unsent.last() == null && refused.isEmpty() && !park.hasUnread()) {
             markers.releaseAll(); // the message of one may have been dropped
             park.discardIfEmpty();
         }
@@ -538,11 +544,11 @@ final class PeerOutbox implements Heir {
                 batch.count(),
                 batch.parts(),
                 batch.isParked(),
-                batch.isParked() ? batch.homes() : served.names()));
+                batch.homes()));
     }
 
     private void pump() {
-        if (reachable && !refusing && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
+        if (reachable && !refused.isPausing() && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
             park.take(this::unpark);
             for (OutboundMessage message : park.takeHeldBack()) {
                 load.add(1, message.bytes());

@@ -37,7 +37,8 @@ final class SentOn implements RouteTicket, RouteScope {
 
     @Override
     public boolean test(Subscriber subscriber) {
-        return InboundMessage.isFor(subscriber) && Homes.include(homes, subscriber);
+        String home = Homes.of(subscriber);
+        return home != null && homes.contains(home) && InboundMessage.isFor(subscriber);
     }
 
     @Override

@@ -3,11 +3,14 @@ package io.smqtt.cluster;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes whose sessions a peer serves: messages for these go to the peer, by its routes, and are not parked for their nodes. So each message to the peer
- * has the names of these nodes; the peer refuses it for one that it does not serve. Messages that the peer may not have accepted when it fails are kept for these
- * nodes, too.
+ * The nodes whose sessions a peer serves, and for which nothing is parked here any more: messages for these go to the peer, by its routes. So each message
+ * that is queued for the peer gets the names of these nodes. Only then their sessions take it; the peer refuses it for one that it does not serve. Messages
+ * that the peer may not have accepted when it fails are kept for the nodes that they name, too.
  */
 @OnClusterLoop
 final class ServedHomes {
@@ -19,10 +22,10 @@ final class ServedHomes {
      * One of them.
      *
      * @param home the node
-     * @param messages the queue of messages for it
+     * @param messages the queue of messages for it; null if nothing is known of it here
      * @param refused runs when the peer has refused a message for it: it does not serve the sessions of that node
      */
-    record Served(String home, PeerOutbox messages, Runnable refused) {}
+    record Served(String home, @Nullable PeerOutbox messages, Runnable refused) {}
 
     void add(Served served) {
         all.add(served);
@@ -38,22 +41,34 @@ final class ServedHomes {
         return Homes.of(all.stream().map(Served::home).distinct().sorted().toList());
     }
 
-    /** Their names, see {@link Homes}. */
-    String names() {
-        return text;
+    /** A message is queued for the peer. */
+    void name(Outbound message) {
+        if (!all.isEmpty() && message.isToAll()) {
+            message.homes(text);
+        }
     }
 
-    /** The peer may not have accepted a message: it is parked for these nodes, too. Before it is settled. */
+    /** The peer may not have accepted a message: it is parked for the nodes that it names, too. Before it is settled. */
     void keep(OutboundMessage message) {
-        if (!all.isEmpty() && message.isParked()) {
-            all.stream().map(Served::messages).distinct().forEach(home -> home.keepToo(message));
+        if (!all.isEmpty() && message.isParked() && !message.homes().equals(Homes.ALL)) {
+            Set<String> named = Homes.nodes(message.homes());
+            all.stream()
+                    .filter(one -> named.contains(one.home()))
+                    .map(Served::messages)
+                    .filter(Objects::nonNull)
+                    .distinct()
+                    .forEach(home -> home.keepToo(message));
         }
     }
 
     /** The peer does not serve one of them any more. Before the message is settled. */
     void refused(String home, OutboundMessage message) {
         List<Served> its = all.stream().filter(one -> one.home().equals(home)).toList();
-        its.stream().limit(1).forEach(one -> one.messages().keepToo(message));
+        its.stream()
+                .limit(1)
+                .map(Served::messages)
+                .filter(Objects::nonNull)
+                .forEach(messages -> messages.keepToo(message));
         its.forEach(one -> one.refused().run());
     }
 }

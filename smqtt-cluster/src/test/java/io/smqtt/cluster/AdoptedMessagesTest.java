@@ -467,6 +467,79 @@ class AdoptedMessagesTest {
         assertThat(store.messages(QUEUE)).hasSize(100);
     }
 
+    private void publishSlowly(int from, int to) {
+        for (int i = from; i < to; i++) {
+            publish(i);
+            simulation.run(Duration.ofMillis(2));
+        }
+    }
+
+    /** The server has a session of its own with the same filter, so each message comes to it at once, too. */
+    @Test
+    void adoptedSessionsGetEachMessageOnceAndInOrder() {
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(5).toNanos());
+        failHome();
+        publishSlowly(0, 500);
+        adopt(b, 1);
+        publishSlowly(500, 2_500);
+        simulation.run(WHILE);
+
+        assertThat(settled).containsExactly("b");
+        assertThat(b.arrivalsFor("home")).containsExactlyElementsOf(numbers(0, 2_500));
+        assertThat(store.messages(QUEUE)).isEmpty();
+        assertThat(d.outboxTo("b").size()).isZero();
+        boolean[] given = new boolean[1];
+        giveBack(b, () -> given[0] = true);
+        publishSlowly(2_500, 3_000);
+        simulation.run(WHILE);
+        assertThat(given[0]).isTrue();
+
+        returnOfHome();
+
+        List<Long> all = new ArrayList<>(b.arrivalsFor("home"));
+        all.addAll(arrived(home));
+        assertThat(all.stream().distinct()).containsExactlyElementsOf(numbers(0, 3_000));
+    }
+
+    @Test
+    void whatWaitsForTheLastParkedMessagesIsKeptForTheHomeIfTheServerFails() {
+        failHome();
+        adopt(b, 1);
+        publishSlowly(0, 20);
+        b.takesUpTo(Duration.ofSeconds(10).toNanos());
+        publishSlowly(20, 1_000);
+        assertThat(b.arrivalsFor("home")).hasSizeLessThan(1_000);
+        b.crash();
+        simulation.run(LONG);
+
+        returnOfHome();
+
+        List<Long> all = new ArrayList<>(b.arrivalsFor("home"));
+        all.addAll(arrived(home));
+        assertThat(all).containsAll(numbers(0, 1_000));
+        assertThat(d.outboxTo("b").size()).isZero();
+    }
+
+    /** Nothing is parked for a home that a node does not know. */
+    @Test
+    void aNodeThatDoesNotKnowTheHomeSendsItsMessagesToTheServer() {
+        failHome();
+        adopt(b, 1);
+        simulation.run(WHILE);
+        SimulatedNode e = node("e", 1);
+        List<Long> numbers = numbers(0, 2_000);
+        for (long number : numbers) {
+            e.publish("t", number, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+            simulation.run(Duration.ofMillis(2));
+        }
+        simulation.run(WHILE);
+
+        List<Long> sent = arrived(b);
+        assertThat(sent).contains(1_999L);
+        assertThat(b.arrivalsFor("home")).containsExactlyElementsOf(sent);
+    }
+
     /** The acknowledgement of a publisher. */
     private static final class Ticket implements RouteTicket {
 

@@ -69,6 +69,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final Map<String, PeerOutbox> outboxes = new HashMap<>();
     private final List<ParkLog.Alarm> alarms = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
+    private final Map<String, List<Long>> arrivalsFor = new HashMap<>();
     private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
     private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
     private final Map<String, String> tree = new TreeMap<>();
@@ -563,6 +564,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return arrivals;
     }
 
+    /** The numbers of the messages that came for the adopted sessions of a node. */
+    List<Long> arrivalsFor(String home) {
+        return arrivalsFor.getOrDefault(home, List.of());
+    }
+
     int dropped(DropReason reason) {
         return drops.getOrDefault(reason, 0);
     }
@@ -619,6 +625,10 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
             ForwardedMessage forwarded = inbound.forwarded();
             ApplicationMessage message = forwarded.message();
             inbound.refuseGroups(group -> takenInGroup.test(numberIn(message)));
+            inbound.homes()
+                    .forEach(home -> arrivalsFor
+                            .computeIfAbsent(home, key -> new ArrayList<>())
+                            .add(numberIn(message)));
             if (refusesGroups) {
                 forwarded.groups().forEach(inbound::refused);
             }
