@@ -29,6 +29,11 @@ interface ClientWire {
         return false;
     }
 
+    /** A node that is unreachable, and not known here, may have any subscription: what matches none of its later routes was kept in vain. */
+    default void introduce(String nodeId) {
+        // nothing is kept
+    }
+
     /** Whether a run of a node is reachable; also for this node. */
     boolean reaches(String nodeId, long epoch);
 

@@ -185,6 +185,7 @@ public final class ClusterModule implements BrokerModule {
             BrokerClients clients = new BrokerClients(core.sessions());
             Parks kept = parks(core);
             parks = kept;
+            RouterPart routed = new RouterPart(core.router(), core.sessions(), holdsAcknowledgements());
             ClusterNode created = new ClusterNode(
                     new NodeIdentity(nodeId, epoch),
                     transport,
@@ -192,7 +193,7 @@ public final class ClusterModule implements BrokerModule {
                     core.ticker(),
                     System::currentTimeMillis,
                     settings,
-                    new RouterPart(core.router(), core.sessions(), holdsAcknowledgements()),
+                    routed,
                     clients,
                     core.observer(),
                     core.budget(),
@@ -201,6 +202,14 @@ public final class ClusterModule implements BrokerModule {
                     new FrameGate(),
                     this::superseded);
             core.sessions().rememberTaken();
+            GroupDeliveries deliveries = new GroupDeliveries(
+                    questions,
+                    names -> created.execute(
+                            () -> names.accept(created.membership().keepers())),
+                    routed::afterDelivered,
+                    core.sessions()::hasTaken);
+            deliveries.answer();
+            core.router().earlierDeliveries(deliveries);
             core.sessions().watchWills(new LocalWills(created));
             core.sessions().watchGroups(new LocalGroups(created));
             sessions = clients;

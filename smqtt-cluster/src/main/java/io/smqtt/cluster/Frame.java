@@ -123,7 +123,7 @@ sealed interface Frame {
      * @param messages the messages, at least one
      * @param parked whether they have waited for the receiver, which takes them at the pace of its clients
      * @param homes the nodes whose sessions alone are to get them, because they were parked for these; if they were not parked, the nodes whose
-     *     sessions the receiver serves, as the sender knows; {@link Homes#ALL} for all sessions, and if it serves none
+     *     sessions the receiver serves, and are to get them, too. Otherwise {@link Homes#NONE}
      */
     record PublishBatch(
             long toEpoch,

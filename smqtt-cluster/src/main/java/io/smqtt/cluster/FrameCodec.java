@@ -318,10 +318,10 @@ final class FrameCodec {
 
     /** Nothing for messages that have not waited, and go to no adopted sessions. */
     private static void parked(ByteWriter target, boolean parked, String homes) {
-        if (parked || !homes.equals(Homes.ALL)) {
+        if (parked || !homes.equals(Homes.NONE)) {
             target.u8(parked ? 1 : 0);
         }
-        if (!homes.equals(Homes.ALL)) {
+        if (!homes.equals(Homes.NONE)) {
             target.text(homes);
         }
     }
@@ -397,7 +397,7 @@ final class FrameCodec {
                         sequence(source),
                         messages(source, nowNanos, names),
                         source.remaining() > 0 && source.u8() == 1,
-                        source.remaining() > 0 ? source.text() : Homes.ALL);
+                        source.remaining() > 0 ? source.text() : Homes.NONE);
             case PUBLISH_ACK ->
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
             case RETAINED_UPDATE -> retainedUpdate(source, nowNanos, names);

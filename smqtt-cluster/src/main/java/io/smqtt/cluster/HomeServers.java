@@ -24,6 +24,9 @@ final class HomeServers {
 
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
 
+    /** More nodes that are not known here are not introduced. */
+    private static final int MOST_INTRODUCED = 64;
+
     private final ClientWire wire;
     private final LocalPart local;
     private final Function<String, @Nullable PeerOutbox> outboxes;
@@ -39,6 +42,7 @@ final class HomeServers {
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
     private final Heir itself = new Itself();
+    private int introduced;
 
     /** Sessions that this node serves. */
     private static final class Own {
@@ -138,6 +142,7 @@ final class HomeServers {
 
     /** This node has adopted the sessions of another one; see {@link io.smqtt.session.AdoptionWatch#adopted}. */
     void adopted(String home, long reign, List<String> leftOut) {
+        introduce(home);
         Own serving = new Own(home, reign, leftOut);
         own.put(home, serving);
         forget(home);
@@ -159,6 +164,14 @@ final class HomeServers {
                 announced(serving);
             }
         });
+    }
+
+    /** A node that was away since the start of this one is not known here, and neither are its routes. From now on messages are parked for it. */
+    private void introduce(String home) {
+        if (introduced < MOST_INTRODUCED && !home.equals(wire.self().nodeId()) && outboxes.apply(home) == null) {
+            introduced++;
+            wire.introduce(home);
+        }
     }
 
     private boolean isCurrent(Own serving, Frame.ServeStep step) {
@@ -317,6 +330,7 @@ final class HomeServers {
         if (server == null) {
             return; // it is said again
         }
+        introduce(serves.home());
         Heard next = new Heard(from, serves, server);
         if (serves.step() != Frame.ServeStep.PARK_AGAIN) {
             wills.servedBy(serves.home(), from.nodeId());
@@ -324,12 +338,15 @@ final class HomeServers {
         forget(serves.home()); // after that: there is always one
         heard.put(serves.home(), next);
         Runnable named = () -> named(next, serves.home());
-        take(serves.home(), serves.step(), server, new LeftOut(serves.leftOut()), isSame ? named : null, () -> {
+        Runnable done = () -> {
             next.done = true;
             answer(from, serves);
-        });
+        };
         if (serves.step() != Frame.ServeStep.PARK_AGAIN && outboxes.apply(serves.home()) == null) {
             named.run(); // nothing can be parked for it
+            local.afterRouted(() -> wire.execute(() -> server.afterDrained(done)));
+        } else {
+            take(serves.home(), serves.step(), server, new LeftOut(serves.leftOut()), isSame ? named : null, done);
         }
     }
 

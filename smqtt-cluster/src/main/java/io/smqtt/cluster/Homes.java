@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 @AnyThread
 final class Homes {
 
-    /** No adopted session gets the message, but for all others. */
-    static final String ALL = "";
+    /** No adopted session gets the message, but all others do. */
+    static final String NONE = "";
 
     private static final String SEPARATOR = "\n";
 
@@ -28,9 +28,9 @@ final class Homes {
         return String.join(SEPARATOR, nodes);
     }
 
-    /** The nodes; empty for {@link #ALL}. */
+    /** The nodes; empty for {@link #NONE}. */
     static Set<String> nodes(String homes) {
-        return homes.equals(ALL) ? Set.of() : Set.of(homes.split(SEPARATOR));
+        return homes.equals(NONE) ? Set.of() : Set.of(homes.split(SEPARATOR));
     }
 
     /** The group of a {@link Frame.Refusal} of a message for the sessions of one node only: its receiver does not serve these. */

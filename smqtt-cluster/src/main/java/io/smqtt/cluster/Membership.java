@@ -413,6 +413,14 @@ final class Membership {
         members.put(nodeId, member);
     }
 
+    /** The names of the members that are reachable, and keep sessions. */
+    List<String> keepers() {
+        return members.values().stream()
+                .filter(member -> member.isReachable() && !member.isFront())
+                .map(Member::nodeId)
+                .toList();
+    }
+
     /** The identities of the members that are reachable. */
     List<NodeIdentity> reachable() {
         List<NodeIdentity> all = new ArrayList<>();

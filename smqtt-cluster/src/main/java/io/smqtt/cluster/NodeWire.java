@@ -14,6 +14,8 @@ import java.util.function.Consumer;
 @OnClusterLoop
 final class NodeWire implements ClientWire {
 
+    private static final String EVERYTHING = "#";
+
     private final FrameSender frames;
     private final Membership membership;
     private final Consumer<Frame.Client> itself;
@@ -61,13 +63,7 @@ final class NodeWire implements ClientWire {
 
     @Override
     public Collection<String> keepers() {
-        List<String> all = new ArrayList<>();
-        for (Member member : membership.all()) {
-            if (member.isReachable() && !member.isFront()) {
-                all.add(member.nodeId());
-            }
-        }
-        return all;
+        return membership.keepers();
     }
 
     @Override
@@ -79,6 +75,11 @@ final class NodeWire implements ClientWire {
     public boolean ignoresServers(String nodeId) {
         Member member = membership.find(nodeId);
         return member != null && member.ignoresServers();
+    }
+
+    @Override
+    public void introduce(String nodeId) {
+        membership.absent(nodeId, ticker.nanoTime(), List.of(EVERYTHING));
     }
 
     @Override

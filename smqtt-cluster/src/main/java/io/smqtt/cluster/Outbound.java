@@ -11,7 +11,7 @@ import io.smqtt.spi.BrokerObserver;
 abstract sealed class Outbound permits OutboundMessage, OutboundRun {
 
     private long sequence;
-    private String homes = Homes.ALL;
+    private String homes = Homes.NONE;
 
     /** The number of messages, at least one. */
     abstract int count();

@@ -65,7 +65,7 @@ final class OutboundMessage extends Outbound {
     /** It is parked for the peer itself: only that node's own sessions get it then. */
     void parkedAs(long number) {
         row = number;
-        homes(Homes.ALL);
+        homes(Homes.NONE);
     }
 
     /** The peer could not store it. */

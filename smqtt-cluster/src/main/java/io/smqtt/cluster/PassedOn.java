@@ -26,7 +26,7 @@ final class PassedOn {
     private final Executor loop;
     private final Runnable takeOffered;
     private @Nullable Heir heir;
-    private String homes = Homes.ALL;
+    private String homes = Homes.NONE;
     private LeftOut leftOut = LeftOut.NOTHING;
     /** Names the failed node in messages to the other one from now on; null if messages are parked, and passed on. */
     private @Nullable Runnable direct;

@@ -90,6 +90,7 @@ final class PeerOutbox implements Heir {
         this.passedOn = new PassedOn(park, observer, loop, this::takeOffered);
     }
 
+    @AnyThread
     boolean isReachable() {
         return reachable;
     }
@@ -537,14 +538,7 @@ final class PeerOutbox implements Heir {
         long first = batch.parts().get(0).sequence();
         long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
         return send.test(new Frame.OutboundBatch(
-                peerEpoch,
-                stream,
-                base,
-                first,
-                batch.count(),
-                batch.parts(),
-                batch.isParked(),
-                batch.homes()));
+                peerEpoch, stream, base, first, batch.count(), batch.parts(), batch.isParked(), batch.homes()));
     }
 
     private void pump() {

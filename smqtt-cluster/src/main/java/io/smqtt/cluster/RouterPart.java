@@ -279,6 +279,12 @@ final class RouterPart implements LocalPart {
         return sessions.canTakeMore(group);
     }
 
+    /** Waits until the sessions on this node have what was routed to them up to now. Any thread. */
+    void afterDelivered(Runnable done) {
+        afterRouted(() ->
+                afterRouted(done)); // the first one: all that was routed is on its way to the loops of the sessions
+    }
+
     @Override
     public void afterRouted(Runnable done) {
         AtomicInteger missing = new AtomicInteger(router.loops().size());

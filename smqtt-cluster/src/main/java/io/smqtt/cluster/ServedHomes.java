@@ -2,8 +2,8 @@
 package io.smqtt.cluster;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ServedHomes {
 
     private final List<Served> all = new ArrayList<>();
-    private String text = Homes.ALL;
+    private String text = Homes.NONE;
 
     /**
      * One of them.
@@ -50,25 +50,25 @@ final class ServedHomes {
 
     /** The peer may not have accepted a message: it is parked for the nodes that it names, too. Before it is settled. */
     void keep(OutboundMessage message) {
-        if (!all.isEmpty() && message.isParked() && !message.homes().equals(Homes.ALL)) {
-            Set<String> named = Homes.nodes(message.homes());
-            all.stream()
-                    .filter(one -> named.contains(one.home()))
-                    .map(Served::messages)
-                    .filter(Objects::nonNull)
-                    .distinct()
-                    .forEach(home -> home.keepToo(message));
+        if (!all.isEmpty() && message.isParked() && !message.homes().equals(Homes.NONE)) {
+            keep(message, Homes.nodes(message.homes()));
+        }
+    }
+
+    private void keep(OutboundMessage message, Set<String> homes) {
+        Set<PeerOutbox> kept = new HashSet<>();
+        for (Served one : all) {
+            PeerOutbox messages = one.messages();
+            if (messages != null && homes.contains(one.home()) && kept.add(messages)) {
+                messages.keepToo(message);
+            }
         }
     }
 
     /** The peer does not serve one of them any more. Before the message is settled. */
     void refused(String home, OutboundMessage message) {
+        keep(message, Set.of(home));
         List<Served> its = all.stream().filter(one -> one.home().equals(home)).toList();
-        its.stream()
-                .limit(1)
-                .map(Served::messages)
-                .filter(Objects::nonNull)
-                .forEach(messages -> messages.keepToo(message));
         its.forEach(one -> one.refused().run());
     }
 }

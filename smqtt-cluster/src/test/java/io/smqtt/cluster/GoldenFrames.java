@@ -50,7 +50,8 @@ final class GoldenFrames {
         frames.put("snapshot", new Frame.Snapshot(5, 300, 1, 2, List.of(new RouteRow("a/b", 1))));
         frames.put("stale", new Frame.Stale(8));
         frames.put("taken", new Frame.Taken(8, "10.0.0.1:7800"));
-        frames.put("publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full()), false, Homes.ALL));
+        frames.put(
+                "publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full()), false, Homes.NONE));
         frames.put(
                 "publish-ack",
                 new Frame.PublishAck(

@@ -218,6 +218,68 @@ class PublisherCrashTest {
         again.close();
     }
 
+    private RawClient member(String name) {
+        RawClient client = receiver.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        client.connect(ConnectBytes.of(name).persistent(1_000));
+        client.subscribe("$share/group/" + TOPIC, 2);
+        return client;
+    }
+
+    @Test
+    void aMessageOfAGroupIsNotGivenToAnotherMember() {
+        RawClient first = member("first");
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.hold();
+        client.send(message(ID, "x"));
+        complete(first, "x");
+        awaitSubmitted();
+        kill();
+        RawClient second = member("second");
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        client.send(message(ID, "x").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        release(client, ID);
+        first.expectNothing();
+        second.expectNothing();
+    }
+
+    @Test
+    void aMessageThatNoMemberOfAGroupHasComes() {
+        RawClient member = member("member");
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        hub.lose("sender", "receiver");
+        client.send(message(ID, "x"));
+        client.ping();
+        kill();
+        hub.carry("sender", "receiver");
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        client.send(message(ID, "x").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(member, "x");
+        member.expectNothing();
+    }
+
+    /** The queue of the group has it: its member was absent. */
+    @Test
+    void aMessageThatWaitsForAGroupIsNotGivenToAMember() {
+        member("absent").disconnect();
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.hold();
+        client.send(message(ID, "x"));
+        client.ping();
+        kill();
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        client.send(message(ID, "x").dup());
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+
+        RawClient member = member("member");
+
+        complete(member, "x");
+        member.expectNothing();
+    }
+
     /** The identifier is free after a refusal. A client whose first attempt was lost sends its first PUBLISH with the flag. */
     @Test
     void aNewMessageWithTheIdentifierOfARefusedOneComes() {

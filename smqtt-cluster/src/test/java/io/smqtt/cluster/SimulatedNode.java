@@ -70,6 +70,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final List<ParkLog.Alarm> alarms = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
     private final Map<String, List<Long>> arrivalsFor = new HashMap<>();
+    private final Map<String, List<Long>> acceptedFor = new HashMap<>();
     private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
     private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
     private final Map<String, String> tree = new TreeMap<>();
@@ -349,8 +350,10 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .accepted(ids.next(), simulation.nanoTime(), nodeId);
         int count = 0;
         for (Map.Entry<String, Map<String, Integer>> other : remote.entrySet()) {
-            if (other.getValue().containsKey(topic)) {
-                boolean durable = other.getValue().get(topic) == RouteRow.DURABLE;
+            Integer weight =
+                    other.getValue().getOrDefault(topic, other.getValue().get("#"));
+            if (weight != null) {
+                boolean durable = weight == RouteRow.DURABLE;
                 buffers.toAll(numberOf(other.getKey()), outboxes.get(other.getKey()), message, ticket, durable);
                 count++;
             }
@@ -569,6 +572,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return arrivalsFor.getOrDefault(home, List.of());
     }
 
+    /** Those of them that were accepted. */
+    List<Long> acceptedFor(String home) {
+        return acceptedFor.getOrDefault(home, List.of());
+    }
+
     int dropped(DropReason reason) {
         return drops.getOrDefault(reason, 0);
     }
@@ -642,8 +650,18 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
             long number = numberIn(message);
             boolean taken = number != cannotTake && !refused.test(number);
-            loop.schedule(() -> inbound.release(taken), taking, TimeUnit.NANOSECONDS);
+            loop.schedule(() -> release(inbound, number, taken), taking, TimeUnit.NANOSECONDS);
         }
+    }
+
+    private void release(InboundMessage inbound, long number, boolean taken) {
+        if (taken) {
+            inbound.homes()
+                    .forEach(home -> acceptedFor
+                            .computeIfAbsent(home, key -> new ArrayList<>())
+                            .add(number));
+        }
+        inbound.release(taken);
     }
 
     private static long numberIn(ApplicationMessage message) {

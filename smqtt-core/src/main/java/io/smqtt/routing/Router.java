@@ -6,6 +6,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.trace.RunningTraces;
@@ -36,6 +37,7 @@ public final class Router {
 
     private volatile boolean holdsTickets;
     private Function<? super SharedGroup, ? extends GroupBacklog> backlogs = group -> null;
+    private @Nullable EarlierDeliveries earlierDeliveries;
 
     /**
      * Creates a router.
@@ -73,6 +75,15 @@ public final class Router {
      */
     public void backlogs(Function<? super SharedGroup, ? extends GroupBacklog> byGroup) {
         backlogs = byGroup;
+    }
+
+    /**
+     * Sets where to find out whether a group has taken a message that is sent again. Called before the first message is routed.
+     *
+     * @param deliveries the deliveries of all nodes
+     */
+    public void earlierDeliveries(EarlierDeliveries deliveries) {
+        earlierDeliveries = deliveries;
     }
 
     /**
@@ -178,7 +189,10 @@ public final class Router {
                 dispatch(loop, message, matches.get(i), ticket);
             }
             for (int i = 0; i < matches.sharedSize(); i++) {
-                if (routeToGroup(loop, message, matches.shared(i), null, ticket)) {
+                if (message.isRepeated() && earlierDeliveries != null) {
+                    routeIfNew(loop, message, matches.shared(i), ticket, earlierDeliveries);
+                    count++;
+                } else if (routeToGroup(loop, message, matches.shared(i), null, ticket)) {
                     count++;
                 }
             }
@@ -382,6 +396,30 @@ public final class Router {
             droppedByGroup(loop, message, group);
         }
         return handed;
+    }
+
+    /** Routes a message that its publisher has sent again, unless a member of the group has it. The publisher waits for that. */
+    private void routeIfNew(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            SharedGroup group,
+            RouteTicket offered,
+            EarlierDeliveries deliveries) {
+        ApplicationMessage kept = message.onHeap();
+        SharedFilter name = new SharedFilter(group.shareName(), group.filter());
+        RouteTicket ticket = offered.claim();
+        ticket.hold();
+        deliveries.find(
+                kept,
+                name,
+                taken -> loop.executor().execute(() -> {
+                    if (taken) {
+                        observer.messageElsewhere(Elsewhere.DUPLICATE, 1);
+                    } else {
+                        routeToGroup(loop, kept, index.group(name.shareName(), name.filter()), null, ticket);
+                    }
+                    ticket.release(true);
+                }));
     }
 
     private void droppedByGroup(RoutingLoop loop, ApplicationMessage message, @Nullable SharedGroup group) {

@@ -161,7 +161,17 @@ public final class Adoptions {
     public boolean hasTaken(ApplicationMessage message, SharedFilter group, Collection<String> homes) {
         for (String home : homes) {
             StoreAdoption adoption = byHome.get(home);
-            if (adoption != null && adoption.hasTaken(message, group)) {
+            if (adoption != null && adoption.hasTaken(message.id(), group)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the queue of a group in an adopted store, or a member that was there, has taken a message. */
+    boolean hasTaken(long messageId, SharedFilter group) {
+        for (StoreAdoption adoption : byHome.values()) {
+            if (adoption.hasTaken(messageId, group)) {
                 return true;
             }
         }

@@ -42,6 +42,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     private final Subscription subscription;
     private final GroupMembers members;
     private final GroupRecord record;
+    private final long key = TakenMessages.newKey();
     private final GroupTail tail;
 
     private final GroupHead head;
@@ -205,6 +206,12 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         groups.held(this);
     }
 
+    /** Whether a delivery is known to have come to this queue, see {@link TakenMessages#idOf}. */
+    @AnyThread
+    boolean hasTaken(long deliveryId) {
+        return groups.history().knows(key, deliveryId) || record.tookBefore(deliveryId);
+    }
+
     /** Returns why one more message does not fit, or null if it fits. */
     private @Nullable DropReason refusal(int footprint) {
         return Backlog.refusal(
@@ -264,7 +271,9 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         }
         record.put(loop.writer(), entry);
         if (message.qos() == QoS.EXACTLY_ONCE && ticket.mayComeAgain() && message.id() != ApplicationMessage.NO_ID) {
-            loop.took(TakenNotes.delivery(entry.record(), TakenMessages.idOf(message, name)));
+            long id = TakenMessages.idOf(message, name);
+            loop.took(TakenNotes.delivery(entry.record(), id));
+            groups.history().took(owner, key, id);
         }
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);

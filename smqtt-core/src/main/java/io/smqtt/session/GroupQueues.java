@@ -44,6 +44,7 @@ final class GroupQueues {
     private static final int SHARE = 4;
 
     private final SessionResources resources;
+    private final DeliveryHistory history;
     private final Router router;
     private final ConcurrentMap<SharedFilter, GroupQueue> queues = new ConcurrentHashMap<>();
     private volatile @Nullable GroupWatch watch;
@@ -54,8 +55,14 @@ final class GroupQueues {
     /** Whether all stored sessions are recovered. */
     private volatile boolean complete;
 
-    GroupQueues(SessionResources resources) {
+    /**
+     * Creates it without queues.
+     *
+     * @param history records what queues and sessions take
+     */
+    GroupQueues(SessionResources resources, DeliveryHistory history) {
         this.resources = resources;
+        this.history = history;
         this.router = resources.router();
         this.complete = resources.stores() == null;
         router.backlogs(this::of);
@@ -109,6 +116,17 @@ final class GroupQueues {
     /** Ends a queue that was made while its group ended. */
     void endIfUnused(GroupQueue queue) {
         router.index().endIfEmpty(queue.name());
+    }
+
+    /** The messages that queues and sessions have taken lately. */
+    DeliveryHistory history() {
+        return history;
+    }
+
+    /** The queue of a group; null if it has none now. */
+    @Nullable
+    GroupQueue queue(SharedFilter name) {
+        return queues.get(name);
     }
 
     boolean hasMembersElsewhere(SharedFilter name) {

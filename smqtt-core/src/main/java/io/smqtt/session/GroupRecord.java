@@ -86,6 +86,12 @@ final class GroupRecord {
         return recovered;
     }
 
+    /** Whether the queue of the group had taken a delivery before this broker was started, see {@link TakenNotes}. */
+    @AnyThread
+    boolean tookBefore(long deliveryId) {
+        return stores != null && number != 0 && stores.takenBefore().knows(TakenNotes.delivery(number, deliveryId));
+    }
+
     @AnyThread
     boolean exists() {
         return number != 0;

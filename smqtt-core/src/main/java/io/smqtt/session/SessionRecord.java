@@ -234,7 +234,8 @@ final class SessionRecord {
         return willAtMillis;
     }
 
-    /** Whether the session has taken a delivery before this broker was started, see {@link TakenNotes}. */
+    /** Whether the session has taken a delivery before this broker was started, or has adopted it, see {@link TakenNotes}. */
+    @AnyThread
     boolean tookBefore(long delivery) {
         TakenBefore before = stores.takenBefore();
         return !before.isEmpty() && before.knows(TakenNotes.delivery(number, delivery));

@@ -98,11 +98,9 @@ public final class SessionRegistry {
                 new ExclusiveFilters(),
                 ownSettings);
         retained = new RetainedKeeper(router, stores);
+        DeliveryHistory history = new DeliveryHistory(ticker);
         services = new SessionServices(
-                resources,
-                new GroupQueues(resources),
-                new WillPublisher(resources, retained),
-                new DeliveryHistory(ticker));
+                resources, new GroupQueues(resources, history), new WillPublisher(resources, retained), history);
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         sessions = new SessionTable(limits);
         claims = new SessionClaims(services, sessions);
@@ -319,6 +317,19 @@ public final class SessionRegistry {
         if (own != null) {
             own.numberExchanges();
         }
+    }
+
+    /**
+     * Whether a member of a shared group on this node, or the queue of the group here, has taken a QoS 2 message, as far as that is recorded. Members in
+     * adopted stores count.
+     *
+     * @param messageId the identifier of the message
+     * @param group the group
+     * @return false if that is not known
+     */
+    @AnyThread
+    public boolean hasTaken(long messageId, SharedFilter group) {
+        return TakenByGroups.hasTaken(services, messageId, group) || adoptions.hasTaken(messageId, group);
     }
 
     /**

@@ -347,8 +347,8 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
 
     /** See {@link Adoptions#hasTaken}. A member that has moved to a session of this node is one of them. */
     @AnyThread
-    boolean hasTaken(ApplicationMessage message, SharedFilter group) {
-        long id = TakenMessages.idOf(message, group);
+    boolean hasTaken(long messageId, SharedFilter group) {
+        long id = TakenMessages.idOf(messageId, group);
         if (id == ApplicationMessage.NO_ID) {
             return false;
         }

@@ -67,8 +67,17 @@ final class TakenMessages {
         return idOf(message, group.shareName(), group.filter());
     }
 
+    /** Identifies the delivery of a message with an identifier to a member of a group. */
+    @AnyThread
+    static long idOf(long messageId, SharedFilter group) {
+        return idOf(messageId, group.shareName(), group.filter());
+    }
+
     private static long idOf(ApplicationMessage message, @Nullable String shareName, TopicFilter filter) {
-        long id = message.id();
+        return idOf(message.id(), shareName, filter);
+    }
+
+    private static long idOf(long id, @Nullable String shareName, TopicFilter filter) {
         return shareName == null || id == ApplicationMessage.NO_ID
                 ? id
                 : id * SPREAD + 31L * shareName.hashCode() + filter.value().hashCode();

@@ -7,8 +7,10 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -134,6 +136,57 @@ class RepeatedMessagesTest {
 
         assertThat(ticket.outcomes).containsExactly(true);
         assertThat(sink.texts()).containsExactly("once");
+    }
+
+    @Test
+    void aNodeKnowsWhichMessagesTheMembersOfAGroupHave() {
+        open(3_600, "$share/g/t");
+        SharedFilter group = SharedFilter.of("$share/g/t");
+        ApplicationMessage message = message();
+        assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
+        route(message);
+
+        assertThat(bench.registry.hasTaken(message.id(), group)).isTrue();
+        assertThat(bench.registry.hasTaken(message.id(), SharedFilter.of("$share/h/t")))
+                .isFalse();
+        assertThat(bench.registry.hasTaken(message().id(), group)).isFalse();
+    }
+
+    @Test
+    void aNodeKnowsWhichMessagesTheQueueOfAGroupHas() {
+        open(3_600, "$share/g/t").connectionEnded(sink, false, -1);
+        commit();
+        ApplicationMessage message = message();
+        route(message);
+        commit();
+
+        assertThat(bench.registry.hasTaken(message.id(), SharedFilter.of("$share/g/t")))
+                .isTrue();
+    }
+
+    /** A group that may have the message is not given it before that is known. */
+    @Test
+    void theRouterAsksForTheMemberOfAMessageThatIsSentAgain() {
+        open(3_600, "$share/g/t");
+        List<Consumer<Boolean>> asked = new ArrayList<>();
+        bench.router.earlierDeliveries((message, group, taken) -> asked.add(taken));
+        route(message());
+        assertThat(asked).isEmpty();
+        assertThat(store.put).containsExactly("once");
+
+        Relayed had = route(message().repeated());
+        Relayed fresh = route(message().repeated());
+        assertThat(asked).hasSize(2);
+        assertThat(had.outcomes).isEmpty();
+        asked.get(0).accept(true);
+        commit();
+        assertThat(had.outcomes).containsExactly(true);
+        assertThat(store.put).containsExactly("once");
+        asked.get(1).accept(false);
+        commit();
+
+        assertThat(fresh.outcomes).containsExactly(true);
+        assertThat(store.put).containsExactly("once", "once");
     }
 
     @Test
