@@ -175,7 +175,7 @@ final class BrokerAssembly {
                 Math.max(1, bridge.maxQueuedBytes() / count));
         SessionConfig settings = config.session().toBuilder()
                 .dropPolicy(bridge.dropPolicy())
-                .queueQos0(bridge.queueQos0())
+                .queueQos0(bridge.queueQos0() || bridge.start() == BridgeConfig.Start.LAZY)
                 .build();
         for (int i = 0; i < count; i++) {
             sessions.limit(

@@ -9,15 +9,12 @@ import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeTopic;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
-import io.smqtt.session.DeliveryPause;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
-import io.smqtt.session.SessionContents;
 import io.smqtt.spi.BridgeStatus;
 import io.smqtt.spi.Bridges;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.thread.AnyThread;
-import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -50,37 +47,37 @@ final class Bridge {
     private final String clientId;
     private final TopicMap map;
     private final List<BridgeTopic> topics;
-    private final List<BridgeAddress> addresses;
     private final String brokerId;
     private final Dialler dialler;
-    private final @Nullable StateTopic state;
+    private final StateNotices state;
+    private final @Nullable FirstAddress first; // with round-robin: false
+    private final @Nullable LazyStart lazy; // with start: lazy
     private final StandingOrder order;
     private final RemoteFilters remote;
     private final BridgeCounts counts = new BridgeCounts();
     private final BridgeLog log;
     private final RemoteSession remoteSession;
-    private final Refusals refusals = new Refusals();
+    private final OwnSession own;
     private final OpenExchanges exchanges = new OpenExchanges();
     private final ArrivedExchanges arrivals;
     private final LogLimiter changes = new LogLimiter(LOG, Level.WARN, 1);
     private final Set<TopicFilter> awaitRetained = ConcurrentHashMap.newKeySet();
 
     private volatile boolean fresh;
-    private volatile @Nullable Session lastSession;
 
     // guarded by this
+    private final AddressTurn turn;
     private boolean wanted;
     private boolean chosen;
+    private boolean asleep; // until messages wait
     private boolean running;
     private int attempts;
     private int failures;
-    private int nextAddress;
     private String address = "";
     private long upNanos;
     private boolean up;
     private boolean ending;
     private boolean bridgeBit;
-    private boolean remoteState;
     private Instant since = Instant.now();
     private @Nullable Disposable waiting;
     private @Nullable Channel channel;
@@ -108,23 +105,26 @@ final class Bridge {
                 .map(topic -> number == 0 ? topic : topic.withoutIn())
                 .toList();
         this.remoteSession = new RemoteSession(name, topics.stream().anyMatch(BridgeTopic::in));
-        this.addresses = config.parsedAddresses();
+        this.turn = new AddressTurn(config.parsedAddresses());
         this.map = new TopicMap(topics);
         this.bridgeBit = config.tryPrivate() && !config.isV5();
         this.brokerId = brokerId;
-        this.state = config.notifications() == BridgeConfig.Notifications.NONE
-                ? null
-                : new StateTopic(core, StateTopic.name(clientId()));
-        this.remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
+        this.state = new StateNotices(core, config, name, config.stateTopic(clientId()), sessionId(), isElected());
+        this.own = new OwnSession(core, sessionId(), counts, log, () -> address);
+        this.lazy = config.start() == BridgeConfig.Start.LAZY ? new LazyStart(config) : null;
+        this.asleep = lazy != null;
         this.order = new StandingOrder(core, name);
         this.remote = new RemoteFilters(core, this);
         this.arrivals = new ArrivedExchanges(
-                this::session,
+                own::here,
                 new BridgeNote(core, "$smqtt/bridge-received/", name, config.isEach(), this::clientId),
                 config.addresses(),
                 topics,
                 isElected());
         this.dialler = new Dialler(files.tls(), config);
+        this.first = config.roundRobin() || config.addresses().size() == 1
+                ? null
+                : new FirstAddress(turn.address(), config, dialler, core, this::returnToFirst);
     }
 
     /** The client identifier of a connection at the other broker, without the name of a node. */
@@ -202,7 +202,7 @@ final class Bridge {
 
     /** Opens the session, in which messages wait from now on; if one of several nodes has it, that is done when it connects. */
     Mono<Void> open() {
-        publishState(false);
+        state.begin();
         if (core.cluster() != null) {
             removeFormer();
         }
@@ -226,25 +226,23 @@ final class Bridge {
 
     /** The state of the moment. */
     synchronized BridgeStatus status() {
-        Session session = core.sessions().find(sessionId());
-        SessionContents contents = session == null ? null : new SessionContents(session);
         return new BridgeStatus(
                 name,
-                state(),
+                stateNow(),
                 address,
                 since,
                 lastError,
-                contents == null ? 0 : contents.waiting() + counts.waiting(),
+                own.waiting(),
                 counts.sent(),
                 counts.receivedCount(),
                 counts.resent(),
-                counts.notSentCounts(contents == null ? 0 : contents.dropped()),
+                counts.notSentCounts(own.dropped()),
                 counts.notTakenCounts(),
                 counts.refusedCount(),
                 counts.rttNanos());
     }
 
-    private BridgeStatus.State state() {
+    private BridgeStatus.State stateNow() {
         if (!running) {
             return wanted ? BridgeStatus.State.STANDBY : BridgeStatus.State.STOPPED;
         }
@@ -271,19 +269,13 @@ final class Bridge {
         }
     }
 
-    private void publishState(boolean connected) {
-        if (state != null) {
-            state.publish(connected ? "1" : "0");
-        }
-    }
-
     /** Does what an operator orders. If one of several nodes connects the bridge, the order is for all of them. */
     void operate(Bridges.Operation operation) {
         if (isElected()) {
             order.give(operation != Bridges.Operation.STOP);
         }
         switch (operation) {
-            case START -> start();
+            case START -> startNow();
             case STOP -> stop();
             case RESTART -> restart();
         }
@@ -296,16 +288,40 @@ final class Bridge {
             return;
         }
         if (connect) {
-            start();
+            startNow();
         } else {
             stop();
         }
     }
 
-    /** Begins to connect, if it does not do so and this node is the one that connects it. */
+    /** Begins to connect, if it does not do so and this node is the one that connects it; if it is lazy, when messages wait. */
     synchronized void start() {
         wanted = true;
         begin();
+    }
+
+    private synchronized void startNow() {
+        asleep = false;
+        start();
+    }
+
+    /** Connects if enough messages wait, or ends the connection if none has passed for some time. For a lazy bridge, once a second. */
+    synchronized void lookAround() {
+        LazyStart decides = lazy;
+        if (decides == null || !wanted || !chosen) {
+            return;
+        }
+        LazyStart.View view = LazyStart.View.of(own, counts);
+        if (asleep && decides.begins(view)) {
+            asleep = false;
+            begin();
+        } else if (up && !ending && decides.isIdle(view, System.nanoTime())) {
+            asleep = true;
+            if (changes.allows("bridge " + name + " idle")) {
+                LOG.info("bridge {}: no message for {} has passed for the idle-timeout, ending the connection", name, address);
+            }
+            end();
+        }
     }
 
     /** This node is, or is not, the one that connects the bridge. */
@@ -316,6 +332,7 @@ final class Bridge {
         chosen = now;
         LOG.info("bridge {}: {}", name, now ? "this node connects it from now on" : "another node connects it");
         if (now) {
+            state.publish(false);
             begin();
         } else {
             end();
@@ -323,7 +340,7 @@ final class Bridge {
     }
 
     private void begin() {
-        if (running || !wanted || !chosen) {
+        if (running || !wanted || !chosen || asleep) {
             return;
         }
         running = true;
@@ -350,6 +367,25 @@ final class Bridge {
         if (waiting != null) {
             waiting.dispose();
         }
+        endTries();
+    }
+
+    private void endTries() {
+        if (first != null) {
+            first.end();
+        }
+    }
+
+    /** The first address answers while the bridge is connected to another one. */
+    private synchronized void returnToFirst(int ofHost) {
+        if (!running || !up || ending || channel == null || handler == null) {
+            return;
+        }
+        turn.first(ofHost);
+        LOG.info("bridge {}: {} answers, returning to it", name, turn.address().text());
+        since = Instant.now();
+        ending = true;
+        handler.end(channel);
     }
 
     /** Ends the connection, and connects no more. */
@@ -369,7 +405,7 @@ final class Bridge {
     /** Ends the connection, and begins a new one. */
     synchronized void restart() {
         stop();
-        start();
+        startNow();
     }
 
     private synchronized void attempt(Duration delay) {
@@ -377,8 +413,8 @@ final class Bridge {
             return;
         }
         int number = ++attempts;
-        BridgeAddress next = addresses.get(nextAddress % addresses.size());
-        int ofHost = nextAddress / addresses.size();
+        BridgeAddress next = turn.address();
+        int ofHost = turn.ofHost();
         address = next.text();
         waiting = Mono.delay(delay, Schedulers.parallel())
                 .publishOn(Schedulers.boundedElastic())
@@ -402,7 +438,7 @@ final class Bridge {
                 target,
                 bridgeBit,
                 remoteSession.plan(next.text()),
-                remoteState ? StateTopic.name(clientId()) : null);
+                state.topicThere());
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;
@@ -418,9 +454,15 @@ final class Bridge {
     synchronized void connected(String to) {
         up = true;
         fresh = false;
-        publishState(true);
+        state.publish(true);
+        if (first != null) {
+            first.connected(turn.isFirst());
+        }
         since = Instant.now();
         upNanos = System.nanoTime();
+        if (lazy != null) {
+            lazy.connected(LazyStart.View.of(own, counts), upNanos);
+        }
         lastProblem = null;
         if (changes.allows("bridge " + name + " connected to " + to)) {
             LOG.info("bridge {} connected to {}", name, to);
@@ -438,76 +480,14 @@ final class Bridge {
         bridgeBit = !withBridgeBit && config.tryPrivate() && !config.isV5();
     }
 
-    /** The other broker takes no retained message or not this topic: asks again without a will, at once. */
-    synchronized void withoutRemoteState(String at, String refusal) {
-        remoteState = false;
-        if (changes.allows("bridge " + name + " without state: " + refusal)) {
-            LOG.warn(
-                    "bridge {}: {} does not take the state of the connection, connecting without it: {}",
-                    name,
-                    at,
-                    refusal);
-        }
+    /** Where the state of the connection is published. */
+    StateNotices state() {
+        return state;
     }
 
-    /** Packet identifiers that no message of the session has, on its event loop; fewer if there are not so many. */
-    @OnEventLoop
-    int[] spareIdentifiers(int count) {
-        Session session = core.sessions().find(sessionId());
-        return session == null ? new int[0] : new SessionContents(session).spareIdentifiers(count);
-    }
-
-    /** The messages in flight that were refused with reason 0x97. */
-    Refusals refusals() {
-        return refusals;
-    }
-
-    /** Our session is opened: if it is not the former one, what is known of that one's messages is forgotten. */
-    @OnEventLoop
-    void noteSession() {
-        Session now = core.sessions().find(sessionId());
-        if (lastSession != null && lastSession != now) {
-            refusals.clear();
-            counts.forgetWithheld();
-        }
-        lastSession = now;
-    }
-
-    /** Counts messages that have expired after the other broker had refused them for the time being. */
-    void expired(int count) {
-        for (int i = 0; i < count; i++) {
-            log.expired(address);
-            counts.refused();
-        }
-    }
-
-    /** Counts messages that the session has given up since they were refused or withheld, on its event loop. */
-    @OnEventLoop
-    void countGone() {
-        DeliveryPause present = deliveryPause();
-        if (present != null) {
-            expired(refusals.removeGone(present));
-            counts.removeGone(id -> present.inFlight(id) == null);
-        }
-    }
-
-    /** The means of pausing the session, while it is connected on the present event loop; else null. */
-    @OnEventLoop
-    @Nullable
-    DeliveryPause deliveryPause() {
-        Session session = session();
-        return session == null ? null : new DeliveryPause(session);
-    }
-
-    /** The session, while it is connected on the present event loop; else null. */
-    @OnEventLoop
-    @Nullable
-    Session session() {
-        Session session = core.sessions().find(sessionId());
-        boolean here = session != null
-                && session.isOnline()
-                && session.owner().executor().inEventLoop();
-        return here ? session : null;
+    /** Our session. */
+    OwnSession own() {
+        return own;
     }
 
     /** The packet identifiers of QoS 2 that came from each address. */
@@ -530,8 +510,9 @@ final class Bridge {
         if (up) {
             up = false;
             since = Instant.now();
-            publishState(false);
+            state.publish(false);
         }
+        endTries();
         channel = null;
         ending = false;
         attempt(Duration.ZERO);
@@ -542,10 +523,11 @@ final class Bridge {
         boolean wasUp = up;
         up = false;
         channel = null;
+        endTries();
         if (wasUp) {
-            publishState(false);
-        } else { // a refusal was perhaps not because of the state
-            remoteState = config.notifications() == BridgeConfig.Notifications.BOTH;
+            state.publish(false);
+        } else {
+            state.wantAgain();
         }
         if (ending) { // by an operator, who may have started it again
             ending = false;
@@ -558,10 +540,14 @@ final class Bridge {
         if (wasUp || lastProblem == null) {
             since = Instant.now();
         }
+        if (config.start() == BridgeConfig.Start.ONCE) {
+            endOnce(tried, problem);
+            return;
+        }
         if (wasUp && System.nanoTime() - upNanos >= STABLE.toNanos()) {
             failures = 0;
         }
-        nextAddress++;
+        turn.advance();
         long longest = config.maxDelay().toMillis();
         long delay = Math.min(longest, config.minDelay().toMillis() << Math.min(failures, 20));
         failures++;
@@ -581,16 +567,13 @@ final class Bridge {
         attempt(Duration.ofMillis(jittered));
     }
 
-    /** Logs how many messages were dropped from the queue since the last call, and counts others that are gone. */
-    void logQueueDrops() {
-        Session session = core.sessions().find(sessionId());
-        if (session != null) {
-            session.execute(this::countGone);
-        }
-        SessionContents contents = session == null ? null : new SessionContents(session);
-        int waits = contents == null ? 0 : contents.waiting() + counts.waiting();
-        log.queueDrops(contents == null ? 0 : contents.dropped(), waits);
-        log.givenUp(counts.notSentCount(DropCause.GIVEN_UP));
+    private void endOnce(String tried, String problem) {
+        LOG.warn("bridge {} is not connected to {}: {}; start: once makes no other attempt", name, tried, problem);
+        wanted = false;
+        running = false;
+        since = Instant.now();
+        lastProblem = problem;
+        lastError = problem;
     }
 
     /** The log of messages that are not passed on. */

@@ -302,7 +302,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 bridge.withoutBridgeBit(address.text());
                 atOnce = true;
             } else if (stateTopic != null && answer.refusesWill()) {
-                bridge.withoutRemoteState(address.text(), answer.refusal(v5));
+                bridge.state().refusedThere(address.text(), answer.refusal(v5));
                 atOnce = true;
             }
             close(context, answer.refusal(v5));
@@ -397,7 +397,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
                 boolean present = packet.readByte() != 0;
                 int reason = packet.readUnsignedByte();
                 abandoned = reason == 0 && mustBeginAnew(present);
-                bridge.noteSession();
+                bridge.own().opened();
                 if (between != null && remote != null && reason == 0 && !abandoned) {
                     begins(context, between, remote.sessionPresent(), passed);
                 }
@@ -478,14 +478,14 @@ final class BridgeHandler extends ChannelDuplexHandler {
         }
         context.writeAndFlush(first);
         up = true;
-        DeliveryPause pause = drain == null ? null : bridge.deliveryPause();
+        DeliveryPause pause = drain == null ? null : bridge.own().deliveryPause();
         if (drain != null) {
             drain.begin(context.executor());
         }
         if (pause != null) {
             pause.begin();
         }
-        bridge.countGone();
+        bridge.own().countGone();
         int interval = limits.serverKeepAlive();
         pings.begin(
                 context,

@@ -44,10 +44,12 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     private static final Duration DROPS_INTERVAL = Duration.ofSeconds(10);
     private static final int ELECTION_MILLIS = 1_000;
+    private static final int LOOK_MILLIS = 1_000;
 
     private final Map<String, BridgeConfig> configs;
     private final Map<String, BridgeFiles> files;
     private final Disposable.Swap drops = Disposables.swap();
+    private final Disposable.Swap looks = Disposables.swap(); // of lazy bridges
     private volatile List<Bridge> bridges = List.of();
     private volatile @Nullable Disposable elections;
 
@@ -76,7 +78,7 @@ final class BridgeModule implements BrokerModule, Bridges {
     @Override
     public Mono<Void> start(Core core) {
         String id = Long.toString(ThreadLocalRandom.current().nextLong(1L << 40), Character.MAX_RADIX);
-        new StateTopic(core, ID_TOPIC).publish(id);
+        new StateTopic(core, ID_TOPIC, null).publish(id);
         List<Bridge> all = new ArrayList<>();
         new TreeMap<>(configs).forEach((name, config) -> {
             BridgeFiles ofBridge = Objects.requireNonNull(files.get(name));
@@ -109,9 +111,17 @@ final class BridgeModule implements BrokerModule, Bridges {
     @Override
     public void listening() {
         bridges.stream()
-                .filter(bridge -> bridge.config().start() == BridgeConfig.Start.AUTOMATIC)
+                .filter(bridge -> bridge.config().start() != BridgeConfig.Start.MANUAL)
                 .forEach(Bridge::start);
-        drops.update(Flux.interval(DROPS_INTERVAL).subscribe(tick -> bridges.forEach(Bridge::logQueueDrops)));
+        drops.update(Flux.interval(DROPS_INTERVAL).subscribe(tick -> bridges.forEach(bridge -> bridge.own().logDrops())));
+        List<Bridge> lazy = bridges.stream()
+                .filter(bridge -> bridge.config().start() == BridgeConfig.Start.LAZY)
+                .toList();
+        if (!lazy.isEmpty()) {
+            looks.update(Schedulers.parallel()
+                    .schedulePeriodically(
+                            () -> lazy.forEach(Bridge::lookAround), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        }
         List<Bridge> elected = bridges.stream().filter(Bridge::isElected).toList();
         if (!elected.isEmpty()) {
             Set<Bridge> before = ConcurrentHashMap.newKeySet();
@@ -158,6 +168,7 @@ final class BridgeModule implements BrokerModule, Bridges {
 
     @Override
     public void draining() {
+        looks.dispose();
         endElections();
         bridges.forEach(Bridge::drain);
     }
@@ -165,6 +176,7 @@ final class BridgeModule implements BrokerModule, Bridges {
     @Override
     public Mono<Void> stop() {
         drops.dispose();
+        looks.dispose();
         endElections();
         bridges.forEach(Bridge::stop);
         return Mono.empty();

@@ -46,16 +46,16 @@ final class Crossing implements PacedOutput.Passage {
         this.address = address;
         this.v5 = bridge.config().isV5();
         this.counts = bridge.counts();
-        this.refusals = bridge.refusals();
+        this.refusals = bridge.own().refusals();
         this.quota = new QuotaRetry(
                 bridge.config(),
-                bridge::deliveryPause,
+                bridge.own()::deliveryPause,
                 refusals,
                 millis -> bridge.log().quota(address, millis),
                 this::expired);
         this.lowered = new LoweredQos(remote.maximumQos());
         boolean several = bridge.config().addresses().size() > 1;
-        this.exchanges = several ? new Exchanges(bridge.exchanges(), address, bridge::session) : null;
+        this.exchanges = several ? new Exchanges(bridge.exchanges(), address, bridge.own()::here) : null;
         this.repetitions = several || bridge.isElected() ? new Repetitions() : null;
         long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
         long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
@@ -93,15 +93,15 @@ final class Crossing implements PacedOutput.Passage {
     /** From now on packets of the other broker come. */
     void arrives() {
         if (repetitions != null) {
-            repetitions.begin(bridge.session(), bridge.arrivals().isUnsure(address));
+            repetitions.begin(bridge.own().here(), bridge.arrivals().isUnsure(address));
         }
     }
 
     /** Packet identifiers for requests to the other broker; fewer if there are not so many. */
     int[] spareIdentifiers(int count) {
         return exchanges == null
-                ? bridge.spareIdentifiers(count)
-                : exchanges.spareIdentifiers(count, bridge::spareIdentifiers);
+                ? bridge.own().spareIdentifiers(count)
+                : exchanges.spareIdentifiers(count, bridge.own()::spareIdentifiers);
     }
 
     /** A PUBLISH of the other broker. */
@@ -261,12 +261,12 @@ final class Crossing implements PacedOutput.Passage {
     }
 
     private void expired() {
-        bridge.expired(1);
+        bridge.own().expired(1);
     }
 
     /** A message that our session has sent, and that is not at the other broker, may still expire [MQTT-3.3.2-5]. */
     private void expiresAgain(int id) {
-        DeliveryPause session = bridge.deliveryPause();
+        DeliveryPause session = bridge.own().deliveryPause();
         if (session != null && isAway(id)) {
             session.refused(id);
         }

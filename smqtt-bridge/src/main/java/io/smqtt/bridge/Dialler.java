@@ -4,6 +4,7 @@ package io.smqtt.bridge;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
@@ -67,9 +68,9 @@ final class Dialler {
      * Begins to connect. The handler becomes active when the handshakes of TLS and WebSocket are complete.
      *
      * @param bootstrap of the event loop that owns the channel
-     * @param handler the last handler, for MQTT bytes
+     * @param handler the last handler, which gets MQTT bytes
      */
-    ChannelFuture dial(Bootstrap bootstrap, BridgeAddress address, InetSocketAddress target, BridgeHandler handler) {
+    ChannelFuture dial(Bootstrap bootstrap, BridgeAddress address, InetSocketAddress target, ChannelHandler handler) {
         return bootstrap
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) timeout.toMillis())
                 .handler(new ChannelInitializer<Channel>() {
@@ -82,7 +83,7 @@ final class Dialler {
                 .connect(target);
     }
 
-    private void build(Channel channel, BridgeAddress address, BridgeHandler handler) {
+    private void build(Channel channel, BridgeAddress address, ChannelHandler handler) {
         ChannelPipeline pipeline = channel.pipeline();
         if (address.tls() && tls != null) {
             pipeline.addLast(tls.newHandler(channel.alloc(), address.host(), address.port()));

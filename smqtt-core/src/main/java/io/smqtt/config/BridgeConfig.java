@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicName;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param addresses the other broker: host:port, or a URL that begins with {@code mqtt://}, {@code mqtts://}, {@code ws://} or {@code wss://};
  *     with several, the next one is tried when one fails
+ * @param roundRobin whether all addresses are equal; false returns to the first one as soon as it answers again, for which it is tried while the
+ *     bridge is connected to another one
  * @param clientId the client identifier at the other broker; by default the name of this machine, a dot, and the name of the bridge
  * @param username the user name at the other broker
  * @param passwordFile the file whose first line is the password
@@ -38,9 +43,14 @@ import org.jspecify.annotations.Nullable;
  *     second are dropped
  * @param connections number of connections, each with its part of the topics by a hash, of the queue, and of {@code max-rate}; more than one where
  *     the Receive Maximum of the other broker and a long round trip limit one. What comes in does so by the first one
- * @param start whether the bridge connects when the broker starts, or when an operator starts it; messages wait in both cases
- * @param notifications where the state of the connection is published, retained, as {@code $SYS/broker/connection/<client-id>/state}: nowhere,
- *     at this broker, or at both
+ * @param start when the bridge connects: {@code automatic} when the broker starts; {@code lazy} when {@code threshold} messages wait, those of QoS 0
+ *     included; {@code once} when the broker starts, without another attempt when that fails or the connection ends; or {@code manual} when an
+ *     operator starts it. Messages wait in all cases
+ * @param threshold with {@code start: lazy}, the number of waiting messages from which on the bridge connects
+ * @param idleTimeout with {@code start: lazy}, the time without a message after which the connection ends
+ * @param notifications where the state of the connection is published, retained: nowhere, at this broker, or at both
+ * @param notificationTopic the topic of that state; by default {@code $SYS/broker/connection/<client-id>/state}. {@code ${clientid}} in it is the
+ *     client identifier at the other broker
  * @param nodes which nodes of a cluster connect it: {@code one}, chosen among those that can be reached, another one when it fails; or {@code each},
  *     with the node's name appended to the client identifier, the messages of its own clients, and a share of what comes in
  * @param hopLimit the most bridges that a message passes, with version 5: each broker adds its name to the user property {@code smqtt-hops},
@@ -49,6 +59,7 @@ import org.jspecify.annotations.Nullable;
 @ConfigBlock("bridges.<name>")
 public record BridgeConfig(
         @Setting(required = true) List<String> addresses,
+        @Setting("true") boolean roundRobin,
         String clientId,
         String username,
         @Nullable Path passwordFile,
@@ -78,7 +89,13 @@ public record BridgeConfig(
 
         @Setting(value = "1", min = "1", max = "64") int connections,
         @Setting("automatic") Start start,
+
+        @Setting(value = "10", min = "1", max = "100000000")
+        int threshold,
+
+        @Setting(value = "1m", min = "1s", max = "30d") Duration idleTimeout,
         @Setting("local") Notifications notifications,
+        String notificationTopic,
         @Setting("one") Nodes nodes,
         @Setting(value = "8", min = "0", max = "64") int hopLimit) {
 
@@ -86,6 +103,10 @@ public record BridgeConfig(
     public enum Start {
         /** The start of the broker. */
         AUTOMATIC,
+        /** When enough messages wait; the connection ends when none has passed for some time. */
+        LAZY,
+        /** The start of the broker, and never again. */
+        ONCE,
         /** An operator starts the bridge. */
         MANUAL
     }
@@ -101,6 +122,7 @@ public record BridgeConfig(
     }
 
     private static final String BLOCK = "bridges.<name>.";
+    private static final String CLIENT_ID = "${clientid}";
 
     /** The nodes of a cluster that connect a bridge. */
     public enum Nodes {
@@ -136,6 +158,40 @@ public record BridgeConfig(
                 "must be 1 if no topic goes out; what comes in does so by one connection");
         if (nodes == Nodes.EACH) {
             checkEach(parsed, version);
+        }
+        Check.that(
+                start != Start.LAZY || threshold <= maxQueuedMessages,
+                BLOCK + "threshold",
+                "must not be more than max-queued-messages with start: lazy");
+        Check.that(
+                start != Start.LAZY || parsed.stream().noneMatch(BridgeTopic::in),
+                BLOCK + "start",
+                "must not be lazy for topics that come in, because these wait at the other broker while the bridge is not connected");
+        if (!notificationTopic.isEmpty()) {
+            checkNotificationTopic(notificationTopic, connections > 1 || nodes == Nodes.EACH);
+        }
+    }
+
+    private static void checkNotificationTopic(String topic, boolean several) {
+        String key = BLOCK + "notification-topic";
+        String sample = Check.template(key, topic, List.of("clientid")).fill(name -> "x");
+        Check.plainText(key, topic);
+        Check.that(
+                sample != null && isPublic(sample),
+                key,
+                "must be a topic name, which has no wildcards and does not begin with $share/ or $smqtt/");
+        Check.that(
+                !several || topic.contains(CLIENT_ID),
+                key,
+                "must have " + CLIENT_ID + " with several connections or nodes: each, because each connection has its own state");
+    }
+
+    private static boolean isPublic(String topic) {
+        try {
+            TopicName.of(topic);
+            return !SharedFilter.isShared(topic) && !topic.startsWith("$smqtt/");
+        } catch (InvalidTopicException e) {
+            return false;
         }
     }
 
@@ -177,6 +233,18 @@ public record BridgeConfig(
      */
     public boolean isV5() {
         return version.equals("5");
+    }
+
+    /**
+     * The topic of the state of a connection, at both brokers.
+     *
+     * @param connection the client identifier of the connection at the other broker
+     * @return a topic name, if the client identifier has no wildcards
+     */
+    public String stateTopic(String connection) {
+        return notificationTopic.isEmpty()
+                ? "$SYS/broker/connection/" + connection + "/state"
+                : notificationTopic.replace(CLIENT_ID, connection);
     }
 
     /**

@@ -69,7 +69,7 @@ public record BridgeStatus(
     public enum State {
         /** An operator has stopped it, or the broker has not started it yet. */
         STOPPED,
-        /** Another node of the cluster connects it. */
+        /** Another node of the cluster connects it, or it is lazy and connects when messages wait. */
         STANDBY,
         /** It connects for the first time, or after an operator has started it. */
         CONNECTING,

@@ -15,6 +15,7 @@ final class BridgeEntry {
     private final String prefix;
     private final List<String> topics = new ArrayList<>();
     private @Nullable OldSetting first;
+    private boolean comesIn;
 
     /**
      * Creates an entry.
@@ -49,6 +50,7 @@ final class BridgeEntry {
             return false;
         }
         first = first == null ? from : first;
+        comesIn |= !direction.equals("out");
         if (!filter.isEmpty()) {
             String tail = local.isEmpty() && remote.isEmpty() ? "" : " " + quoted(local) + " " + quoted(remote);
             topics.add(filter + " " + direction + " " + qos + tail);
@@ -76,8 +78,14 @@ final class BridgeEntry {
             return false;
         }
         topics.add(filter + " " + direction + " " + qos + " => " + name);
+        comesIn |= direction.equals("in");
         first = first == null ? from : first;
         return true;
+    }
+
+    /** Whether a topic that was added comes in. */
+    boolean comesIn() {
+        return comesIn;
     }
 
     /** Writes the topics; without any the bridge is left out. */

@@ -11,9 +11,6 @@ import java.util.List;
 /** The keys of bridges in mosquitto.conf. */
 final class MosquittoBridgeRules {
 
-    private static final String NO_LAZY = "a bridge connects when the broker starts, and stays connected";
-    private static final String NO_LOCAL =
-            "access rules do not apply to a bridge: it may do everything that clients may";
     private static final String NO_PSK = "pre-shared keys are not supported: the bridge is written with enabled: false";
     private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
 
@@ -46,26 +43,22 @@ final class MosquittoBridgeRules {
                 bridge("cleansession", "clean-start"),
                 bridge("keepalive_interval", "keep-alive"),
                 bridge("restart_timeout", "min-delay, bridges.<name>.max-delay"),
-                differs(
-                        "round_robin",
-                        "bridges.<name>.addresses",
-                        "each attempt takes the next address; a bridge does not return to the first one while it is connected",
-                        MosquittoMapper::ofBridge),
-                none("idle_timeout", NO_LAZY),
-                none("threshold", NO_LAZY),
+                bridge("round_robin", "round-robin"),
+                bridge("idle_timeout", "idle-timeout"),
+                bridge("threshold", "threshold"),
                 new Rule<>(
                         "start_type",
                         Outcome.SAME,
                         "bridges.<name>.start",
-                        "`lazy` and `once` connect at once, too",
-                        MosquittoBridgeRules::startType),
+                        "`lazy` becomes `automatic` if there are topics that come in",
+                        MosquittoMapper::ofBridge),
                 unguarded("local_username", NO_LOCAL),
                 none("local_password", NO_LOCAL),
                 none("local_clientid", "a bridge is the client $bridge/<name> here"),
-                none("local_cleansession", "the session here stays until session.max-expiry"),
+                none("local_cleansession", "the session here does not end with the connection"),
                 bridge("notifications", "notifications"),
                 bridge("notifications_local_only", "notifications"),
-                none("notification_topic", "the topic is $SYS/broker/connection/<client-id>/state"),
+                bridge("notification_topic", "notification-topic"),
                 bridge("bridge_cafile", "tls.ca"),
                 bridge("bridge_certfile", "tls.certificate"),
                 bridge("bridge_keyfile", "tls.key"),
@@ -102,17 +95,12 @@ final class MosquittoBridgeRules {
                 none(
                         "bridge_attempt_unsubscribe",
                         "topics that are no longer configured are unsubscribed there, and no others"),
+                none("bridge_reload_type", "certificates and passwords are read again on SIGHUP, other changes need a restart"),
+                none("bridge_max_topic_alias", "the other broker is not offered topic aliases"),
                 none("bridge_*", "not configurable"));
     }
 
     private static Rule<MosquittoMapper> bridge(String key, String ours) {
         return same(key, "bridges.<name>." + ours, MosquittoMapper::ofBridge);
-    }
-
-    private static void startType(MosquittoMapper mapper, OldSetting setting) {
-        mapper.ofBridge(setting);
-        if (!setting.value().equals("automatic") && !setting.value().equals("manual")) {
-            mapper.draft().note(setting, Outcome.DIFFERENT, "bridges.<name>.start: " + NO_LAZY);
-        }
     }
 }

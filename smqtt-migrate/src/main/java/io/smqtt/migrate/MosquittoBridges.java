@@ -16,6 +16,7 @@ final class MosquittoBridges {
     private static final String DEFAULT_PORT_NOTE = "bridges.<name>";
     private static final int PORT = 1883;
     private static final long MANY = 100_000_000;
+    private static final long LONGEST_IDLE_SECONDS = 30 * 86_400;
     /** Keys that the connection needs TLS for. */
     private static final Set<String> TLS = Set.of(
             "bridge_cafile",
@@ -123,10 +124,8 @@ final class MosquittoBridges {
     }
 
     private void options(Block block, BridgeEntry entry) {
-        OldSetting start = block.keys.get("start_type");
-        if (start != null) {
-            draft.set(entry.key("start"), start.value().equals("manual") ? "manual" : "automatic", start);
-        }
+        start(block, entry);
+        roundRobin(block, entry);
         OldSetting largest = block.keys.get("bridge_max_packet_size");
         if (largest != null) {
             long bytes = Math.max(0, Math.min(256L << 20, draft.number(largest)));
@@ -135,6 +134,7 @@ final class MosquittoBridges {
         flag(block, "bridge_outgoing_retain", entry.key("outgoing-retain"));
         from(block, entry);
         OldSetting state = block.keys.get("notifications");
+        text(block, "notification_topic", entry.key("notification-topic"));
         OldSetting local = block.keys.get("notifications_local_only");
         if (state != null && !draft.bool(state)) {
             draft.set(entry.key("notifications"), "none", state);
@@ -144,6 +144,41 @@ final class MosquittoBridges {
             draft.set(entry.key("notifications"), "both", state);
         } else {
             draft.byDefault(entry.key("notifications"), "both", "mosquitto's default: notifications true");
+        }
+    }
+
+    private void start(Block block, BridgeEntry entry) {
+        number(block, "threshold", entry.key("threshold"), 1, MANY, "");
+        number(block, "idle_timeout", entry.key("idle-timeout"), 1, LONGEST_IDLE_SECONDS, "s");
+        OldSetting setting = block.keys.get("start_type");
+        if (setting == null) {
+            return;
+        }
+        String start = setting.value();
+        if (!List.of("automatic", "lazy", "once", "manual").contains(start)) {
+            draft.problem(setting, "must be automatic, lazy or once");
+        } else if (start.equals("lazy") && entry.comesIn()) {
+            draft.set(entry.key("start"), "automatic", setting);
+            draft.note(
+                    setting,
+                    Outcome.DIFFERENT,
+                    entry.key("start") + ": a lazy bridge has no topics that come in, so it connects at once");
+        } else {
+            draft.set(entry.key("start"), start, setting);
+        }
+    }
+
+    private void number(Block block, String theirs, String ours, long least, long most, String unit) {
+        OldSetting setting = block.keys.get(theirs);
+        if (setting != null) {
+            draft.set(ours, Math.max(least, Math.min(most, draft.number(setting))) + unit, setting);
+        }
+    }
+
+    private void roundRobin(Block block, BridgeEntry entry) {
+        flag(block, "round_robin", entry.key("round-robin"));
+        if (draft.get(entry.key("addresses")).contains(",")) {
+            draft.byDefault(entry.key("round-robin"), "false", "mosquitto's default: round_robin false");
         }
     }
 
@@ -271,6 +306,12 @@ final class MosquittoBridges {
         }
         String[] words = setting.value().split("\\s+", -1);
         long first = draft.number(new OldSetting(setting.key(), words[0], setting.where()));
+        if (words.length > 2) {
+            draft.note(
+                    setting,
+                    Outcome.DIFFERENT,
+                    entry.key("min-delay") + ": the delay begins anew after 30 s of connection");
+        }
         long longest =
                 words.length > 1 ? draft.number(new OldSetting(setting.key(), words[1], setting.where())) : first;
         long least = Math.max(1, Math.min(3_600, first));

@@ -135,7 +135,13 @@ class MosquittoBridgesTest {
     @ParameterizedTest
     @CsvSource({
         "start_type manual,start,manual",
-        "start_type lazy,start,automatic",
+        "start_type lazy,start,lazy",
+        "start_type once,start,once",
+        "threshold 0,threshold,1",
+        "threshold 50,threshold,50",
+        "idle_timeout 90,idle-timeout,90s",
+        "notification_topic state/of/c,notification-topic,state/of/c",
+        "round_robin false,round-robin,false",
         "notifications false,notifications,none",
         "notifications_local_only true,notifications,local",
         "round_robin true,notifications,both",
@@ -148,6 +154,33 @@ class MosquittoBridgesTest {
     void optionsOfBridges(String line, String key, String value) throws IOException {
         assertThat(read("connection c", "address h", "topic # out", line).settings("new"))
                 .containsEntry("bridges.c." + key, value);
+    }
+
+    @Test
+    void aLazyBridgeHasNoTopicsThatComeIn() throws IOException {
+        Migration migration = read("connection c", "address h", "start_type lazy", "topic a in 1");
+
+        assertThat(migration.settings("new")).containsEntry("bridges.c.start", "automatic");
+        assertThat(migration.notes())
+                .contains("m.conf:3: start_type: differs; bridges.c.start: a lazy bridge has no topics that come in, so it"
+                        + " connects at once");
+    }
+
+    @Test
+    void withSeveralAddressesTheFirstOneIsTheMainOne() throws IOException {
+        assertThat(read("connection c", "address h i", "topic #").settings("new"))
+                .containsEntry("bridges.c.round-robin", "false");
+        assertThat(read("connection c", "address h i", "topic #", "round_robin true").settings("new"))
+                .containsEntry("bridges.c.round-robin", "true");
+        assertThat(read("connection c", "address h", "topic #").settings("new"))
+                .doesNotContainKey("bridges.c.round-robin");
+    }
+
+    @Test
+    void theTimeOfAStableConnectionIsReported() throws IOException {
+        assertThat(read("connection c", "address h", "topic #", "restart_timeout 1 20 60").notes())
+                .contains("m.conf:4: restart_timeout: differs; bridges.c.min-delay: the delay begins anew after 30 s of"
+                        + " connection");
     }
 
     @Test
