@@ -209,7 +209,7 @@ final class Bridge {
         if (isElected()) {
             return Mono.empty();
         }
-        return BridgeSession.open(core, name, sessionId(), topics)
+        return BridgeSession.open(core, name, sessionId(), config.localUser(), topics)
                 .doOnNext(this::opened)
                 .then();
     }

@@ -337,7 +337,7 @@ final class BridgeHandler extends ChannelDuplexHandler {
         opens = true;
         subscriptions.accepted(answer, answer.sessionPresent() ? bridge.remote().at(address) : Set.of());
         crossing = new Crossing(bridge, address.text(), answer, maximumPacket);
-        bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target));
+        bridge.core().listeners().serve(context.channel(), new BridgeLink(bridge.name(), target, config.localUser()));
         int window = paced == null ? Packets.LARGEST_ID : paced.window();
         int spare = Packets.LARGEST_ID - subscriptions.requests(); // some packet identifiers are for subscriptions
         context.fireChannelRead(ConnectPackets.here(

@@ -12,7 +12,7 @@ import java.security.cert.X509Certificate;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The connection of a bridge as our own broker sees it: a client that may do everything that clients may. */
+/** The connection of a bridge as our own broker sees it: a client with the rights of a user, or one that may do everything that clients may. */
 @OnEventLoop
 final class BridgeLink implements ClientLink {
 
@@ -22,10 +22,17 @@ final class BridgeLink implements ClientLink {
 
     private final String name;
     private final InetSocketAddress remote;
+    private final Authentication.Accepted accepted;
 
-    BridgeLink(String name, InetSocketAddress remote) {
+    BridgeLink(String name, InetSocketAddress remote, String localUser) {
         this.name = name;
         this.remote = remote;
+        this.accepted = accepted(localUser);
+    }
+
+    /** What a bridge is accepted with: the rights of a user; if there is no user, all that clients may have. */
+    static Authentication.Accepted accepted(String localUser) {
+        return localUser.isEmpty() ? TRUSTED : new Authentication.Accepted(localUser, Set.of());
     }
 
     @Override
@@ -77,6 +84,6 @@ final class BridgeLink implements ClientLink {
 
     @Override
     public Authentication.Accepted vouched() {
-        return TRUSTED;
+        return accepted;
     }
 }

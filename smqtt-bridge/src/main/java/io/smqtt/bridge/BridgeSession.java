@@ -12,8 +12,8 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRequest;
+import io.smqtt.spi.Authentication;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.Grants;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
@@ -40,10 +40,12 @@ final class BridgeSession implements PacketSink {
     private static final long NEVER_EXPIRES = 0xFFFF_FFFFL;
 
     private final String name;
+    private final boolean restricted;
     private final Map<TopicFilter, QoS> wanted = new HashMap<>();
 
-    private BridgeSession(String name, List<BridgeTopic> topics) {
+    private BridgeSession(String name, boolean restricted, List<BridgeTopic> topics) {
         this.name = name;
+        this.restricted = restricted;
         for (BridgeTopic topic : topics) {
             if (topic.out()) {
                 wanted.merge(topic.local(), QoS.of(topic.qos()), (a, b) -> a.compareTo(b) < 0 ? b : a);
@@ -68,23 +70,26 @@ final class BridgeSession implements PacketSink {
     /**
      * Opens the session. An error does not stop the broker: it is logged, and the session is opened with the first connection.
      *
+     * @param localUser whose access rights count; empty if it may do everything that clients may
      * @return what was there; empty if the session could not be opened
      */
     @AnyThread
-    static Mono<Opened> open(BrokerModule.Core core, String name, String id, List<BridgeTopic> topics) {
+    static Mono<Opened> open(
+            BrokerModule.Core core, String name, String id, String localUser, List<BridgeTopic> topics) {
         return Mono.create(sink -> {
             List<RoutingLoop> loops = core.router().loops();
             RoutingLoop loop = loops.get(Math.floorMod(id.hashCode(), loops.size()));
-            BridgeSession session = new BridgeSession(name, topics);
+            BridgeSession session = new BridgeSession(name, !localUser.isEmpty(), topics);
+            Authentication.Accepted accepted = BridgeLink.accepted(localUser);
             ClientIdentity identity = new ClientIdentity(
                     id,
-                    null,
+                    accepted.userName(),
                     InetSocketAddress.createUnresolved("bridge", 0),
                     "bridge-" + name,
                     ProtocolVersion.MQTT_5,
-                    Set.of(),
+                    accepted.roles(),
                     false,
-                    Grants.NONE.withSuperuser());
+                    accepted.grants());
             loop.executor()
                     .execute(() -> core.sessions()
                             .open(new SessionRequest(
@@ -127,12 +132,19 @@ final class BridgeSession implements PacketSink {
                 added.add(filter);
             }
             if (present == null || present.maximumQos() != qos) {
-                session.subscriptions()
-                        .subscribe(
-                                new Subscription(session, filter, null, qos, true, true, Subscription.NO_IDENTIFIER));
+                subscribe(
+                        session, new Subscription(session, filter, null, qos, true, true, Subscription.NO_IDENTIFIER));
             }
         });
         return added;
+    }
+
+    private void subscribe(Session session, Subscription subscription) {
+        if (restricted) {
+            session.subscriptions().subscribeIfAllowed(subscription);
+        } else {
+            session.subscriptions().subscribe(subscription);
+        }
     }
 
     // --- the connection

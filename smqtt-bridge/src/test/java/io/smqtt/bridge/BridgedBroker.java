@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
+import io.smqtt.config.AccessConfig;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.config.BridgeConfigBuilder;
 import io.smqtt.config.BrokerConfig;
@@ -52,6 +53,8 @@ final class BridgedBroker implements AutoCloseable {
         private ListenerConfig listener =
                 ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
 
+        private AccessConfig access = AccessConfig.defaults();
+
         Starter bridge(String name, BridgeConfigBuilder bridge) {
             bridges.put(name, bridge.build());
             return this;
@@ -59,6 +62,11 @@ final class BridgedBroker implements AutoCloseable {
 
         Starter listener(ListenerConfig config) {
             listener = config;
+            return this;
+        }
+
+        Starter access(AccessConfig config) {
+            access = config;
             return this;
         }
 
@@ -74,6 +82,7 @@ final class BridgedBroker implements AutoCloseable {
                             listener,
                             "plain",
                             ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                    .access(access)
                     .bridges(bridges)
                     .build();
             BrokerBuilder builder = Broker.builder().config(config);

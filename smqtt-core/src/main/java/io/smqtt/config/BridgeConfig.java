@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param clientId the client identifier at the other broker; by default the name of this machine, a dot, and the name of the bridge
  * @param username the user name at the other broker
  * @param passwordFile the file whose first line is the password
+ * @param localUser the user of this broker whose access rights the bridge has here, without a password; by default it may do everything that clients
+ *     may
  * @param version the protocol version: 5 or 3.1.1
  * @param tryPrivate whether the bridge bit is set with version 3.1.1, by which the other broker leaves out the messages of the bridge itself;
  *     a broker that refuses it is asked again without it
@@ -63,6 +65,7 @@ public record BridgeConfig(
         String clientId,
         String username,
         @Nullable Path passwordFile,
+        String localUser,
         @Setting("5") String version,
         @Setting("true") boolean tryPrivate,
         @Setting("false") boolean cleanStart,
@@ -146,6 +149,7 @@ public record BridgeConfig(
         List<BridgeTopic> parsed = topics.stream().map(BridgeTopic::parse).toList();
         Check.plainText(BLOCK + "client-id", clientId);
         Check.plainText(BLOCK + "username", username);
+        Check.plainText(BLOCK + "local-user", localUser);
         Check.that(passwordFile == null || !username.isEmpty(), BLOCK + "password-file", "needs " + BLOCK + "username");
         Check.that(version.equals("5") || version.equals("3.1.1"), BLOCK + "version", "must be 5 or 3.1.1");
         if (!bindAddress.isEmpty()) {

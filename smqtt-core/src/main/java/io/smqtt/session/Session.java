@@ -239,10 +239,12 @@ public final class Session extends SessionContext {
         return subscriptions;
     }
 
-    /** Whether a user may take over the session, with its client identifier. */
+    /** Whether a user may take over the session, with its client identifier. That of a bridge is closed to all clients, and its user may change. */
     @AnyThread
     boolean mayBeClaimedBy(@Nullable String userName) {
-        return !resources.config().bindToUser() || Objects.equals(userName, client.userName());
+        return !resources.config().bindToUser()
+                || InProcess.isClosedToClients(clientId)
+                || Objects.equals(userName, client.userName());
     }
 
     /** Assigns the session to another event loop. */

@@ -56,6 +56,27 @@ public final class SessionSubscriptions extends SubscriptionTable {
         return isNew;
     }
 
+    /**
+     * Subscribes if the access rules allow it, later if their answer is not at hand.
+     *
+     * @param subscription a subscription of this session
+     */
+    public void subscribeIfAllowed(Subscription subscription) {
+        AccessChecks.decide(
+                        session.resources().authorizer(),
+                        session.client(),
+                        AccessAction.SUBSCRIBE,
+                        subscription.filter().value(),
+                        subscription.maximumQos(),
+                        false)
+                .filter(decision -> decision == AccessDecision.ALLOW)
+                .subscribe(decision -> session.execute(() -> {
+                    if (!session.hasEnded()) {
+                        subscribe(subscription);
+                    }
+                }));
+    }
+
     /** An exclusive subscription has become an ordinary one to the same filter, or the other way round. */
     private void replaced(Subscription before, @Nullable SessionRecord record) {
         if (before instanceof ExclusiveSubscription) {

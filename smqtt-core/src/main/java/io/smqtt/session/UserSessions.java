@@ -62,13 +62,13 @@ final class UserSessions {
         }
     }
 
-    /** Removes and returns the user's oldest session without a connection; null if all have one. */
+    /** Removes and returns the user's oldest session without a connection, other than those of bridges; null if there is none. */
     synchronized @Nullable Session removeOldestOffline(ClientIdentity client) {
         String user = userOf(client);
         Iterator<Session> sessions = byUser.getOrDefault(user, Set.of()).iterator();
         while (sessions.hasNext()) {
             Session session = sessions.next();
-            if (session.life().phase() == SessionPhase.ABSENT) {
+            if (session.life().phase() == SessionPhase.ABSENT && !InProcess.isClosedToClients(session.id())) {
                 sessions.remove();
                 return session;
             }

@@ -293,6 +293,18 @@ class SessionRegistryTest {
         assertThat(alice.present).isTrue();
     }
 
+    /** No client can have its name. */
+    @Test
+    void theUserOfABridgeMayChange() {
+        bench = new SessionBench(
+                1,
+                LimitsConfig.defaults(),
+                SessionConfig.builder().bindToUser(true).build());
+        openAs("$bridge/b", "alice", first);
+
+        assertThat(openAs("$bridge/b", "plant", second).present).isTrue();
+    }
+
     @Test
     void theNumberOfSessionsIsLimited() {
         bench = new SessionBench(1, LimitsConfig.builder().maxSessions(2).build(), SessionConfig.defaults());
@@ -328,6 +340,17 @@ class SessionRegistryTest {
         assertThat(bench.registry.find("a")).isNull();
         assertThat(openAs("d", "u", new RecordingSink()).refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         assertThat(openAs("e", "other", new RecordingSink()).session).isNotNull();
+    }
+
+    @Test
+    void theAbsentSessionOfABridgeDoesNotGiveWay() {
+        bench = twoPerUser();
+        openAs("$bridge/b", "u", first).session.connectionEnded(first, false, -1);
+        openAs("a", "u", second).session.connectionEnded(second, false, -1);
+
+        assertThat(openAs("c", "u", new RecordingSink()).session).isNotNull();
+        assertThat(bench.registry.find("a")).isNull();
+        assertThat(bench.registry.find("$bridge/b")).isNotNull();
     }
 
     @Test

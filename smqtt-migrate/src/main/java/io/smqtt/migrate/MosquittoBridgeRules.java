@@ -52,8 +52,13 @@ final class MosquittoBridgeRules {
                         "bridges.<name>.start",
                         "`lazy` becomes `automatic` if there are topics that come in",
                         MosquittoMapper::ofBridge),
-                unguarded("local_username", NO_LOCAL),
-                none("local_password", NO_LOCAL),
+                differs(
+                        "local_username",
+                        "bridges.<name>.local-user",
+                        "access rules apply to the bridge as this user; mosquitto 2.0 and 2.1 apply no acl_file to a bridge: let the rules allow "
+                                + "its topics, or remove the key",
+                        MosquittoMapper::ofBridge),
+                none("local_password", "a bridge has no password here"),
                 none("local_clientid", "a bridge is the client $bridge/<name> here"),
                 none("local_cleansession", "the session here does not end with the connection"),
                 bridge("notifications", "notifications"),

@@ -95,6 +95,7 @@ final class MosquittoBridges {
         block.topics.forEach(topic -> topic(topic, entry));
         text(block, "remote_clientid", entry.key("client-id"));
         text(block, "remote_username", entry.key("username"));
+        text(block, "local_username", entry.key("local-user"));
         version(block, entry);
         flag(block, "try_private", entry.key("try-private"));
         flag(block, "cleansession", entry.key("clean-start"));

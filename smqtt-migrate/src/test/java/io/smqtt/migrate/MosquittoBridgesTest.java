@@ -140,6 +140,7 @@ class MosquittoBridgesTest {
         "threshold 0,threshold,1",
         "threshold 50,threshold,50",
         "idle_timeout 90,idle-timeout,90s",
+        "local_username plant,local-user,plant",
         "notification_topic state/of/c,notification-topic,state/of/c",
         "round_robin false,round-robin,false",
         "notifications false,notifications,none",
