@@ -318,7 +318,10 @@ final class Bridge {
         } else if (up && !ending && decides.isIdle(view, System.nanoTime())) {
             asleep = true;
             if (changes.allows("bridge " + name + " idle")) {
-                LOG.info("bridge {}: no message for {} has passed for the idle-timeout, ending the connection", name, address);
+                LOG.info(
+                        "bridge {}: no message for {} has passed for the idle-timeout, ending the connection",
+                        name,
+                        address);
             }
             end();
         }
@@ -432,13 +435,8 @@ final class Bridge {
         if (!running || number != attempts) {
             return;
         }
-        BridgeHandler dialling = new BridgeHandler(
-                this,
-                next,
-                target,
-                bridgeBit,
-                remoteSession.plan(next.text()),
-                state.topicThere());
+        BridgeHandler dialling =
+                new BridgeHandler(this, next, target, bridgeBit, remoteSession.plan(next.text()), state.topicThere());
         ChannelFuture connecting = dialler.dial(core.listeners().outgoing(), next, target, dialling);
         channel = connecting.channel();
         handler = dialling;

@@ -113,7 +113,8 @@ final class BridgeModule implements BrokerModule, Bridges {
         bridges.stream()
                 .filter(bridge -> bridge.config().start() != BridgeConfig.Start.MANUAL)
                 .forEach(Bridge::start);
-        drops.update(Flux.interval(DROPS_INTERVAL).subscribe(tick -> bridges.forEach(bridge -> bridge.own().logDrops())));
+        drops.update(Flux.interval(DROPS_INTERVAL)
+                .subscribe(tick -> bridges.forEach(bridge -> bridge.own().logDrops())));
         List<Bridge> lazy = bridges.stream()
                 .filter(bridge -> bridge.config().start() == BridgeConfig.Start.LAZY)
                 .toList();

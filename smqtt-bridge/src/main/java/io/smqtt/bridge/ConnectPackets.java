@@ -42,7 +42,7 @@ record ConnectPackets(BridgeConfig config, LimitsConfig limits, int growth) {
         ByteBuf properties = null;
         if (config.isV5()) {
             properties = alloc.buffer();
-            properties.writeByte(SESSION_EXPIRY_INTERVAL).writeInt(config.cleanStart() ? 0 : FOREVER);
+            properties.writeByte(SESSION_EXPIRY_INTERVAL).writeInt(expiry());
             properties.writeByte(RECEIVE_MAXIMUM).writeShort(receiveMaximum());
             properties.writeByte(MAXIMUM_PACKET_SIZE).writeInt(Math.max(1, limits.maxPacketBytes() - growth));
         }
@@ -59,9 +59,16 @@ record ConnectPackets(BridgeConfig config, LimitsConfig limits, int growth) {
                 password);
     }
 
+    private int expiry() {
+        return config.cleanStart()
+                ? 0
+                : (int) config.sessionExpiry().toSeconds(); // an unsigned number, of which the largest one is for ever
+    }
+
     /** The messages above QoS 0 that our broker takes at a time. */
     private int receiveMaximum() {
-        return Math.min(Math.min(limits.receiveMaximum(), limits.maxAwaitingRelease()), 65_535);
+        int ours = Math.min(Math.min(limits.receiveMaximum(), limits.maxAwaitingRelease()), 65_535);
+        return config.receiveMaximum() == 0 ? ours : Math.min(ours, config.receiveMaximum());
     }
 
     /**

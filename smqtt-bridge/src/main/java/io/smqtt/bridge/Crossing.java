@@ -57,8 +57,9 @@ final class Crossing implements PacedOutput.Passage {
         boolean several = bridge.config().addresses().size() > 1;
         this.exchanges = several ? new Exchanges(bridge.exchanges(), address, bridge.own()::here) : null;
         this.repetitions = several || bridge.isElected() ? new Repetitions() : null;
-        long largest = remote.maximumPacketSize() > 0 ? remote.maximumPacketSize() : Long.MAX_VALUE;
-        long payload = bridge.config().maxPayloadBytes() > 0 ? bridge.config().maxPayloadBytes() : Long.MAX_VALUE;
+        long largest = Math.min(
+                limit(remote.maximumPacketSize()), limit(bridge.config().maxPacketBytes()));
+        long payload = limit(bridge.config().maxPayloadBytes());
         this.leavingHops = bridge.hopCheck(true);
         this.arrivingHops = bridge.hopCheck(false);
         this.out = new PublishRewriter(
@@ -72,6 +73,10 @@ final class Crossing implements PacedOutput.Passage {
                 leavingHops);
         this.in = new PublishRewriter(
                 v5, true, new RecentNames(bridge.map()::in), 2, true, maximumPacket, payload, arrivingHops);
+    }
+
+    private static long limit(long bytes) {
+        return bytes > 0 ? bytes : Long.MAX_VALUE;
     }
 
     /**

@@ -20,6 +20,7 @@ import io.smqtt.config.BridgeAddress;
 import io.smqtt.config.BridgeConfig;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.transport.ClientTls;
+import io.smqtt.transport.TcpOptions;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -36,16 +37,22 @@ final class Dialler {
     private final @Nullable ClientTls tls;
     private final Duration timeout;
     private final @Nullable InetSocketAddress from;
+    private final TcpOptions tcp;
 
     /**
      * Creates a dialler.
      *
      * @param tls for addresses with TLS
-     * @param config has the time of each step, and the address here
+     * @param config has the time of each step, the address here, and the options of TCP
      */
     Dialler(@Nullable ClientTls tls, BridgeConfig config) {
         this.tls = tls;
         this.timeout = config.connectTimeout();
+        this.tcp = new TcpOptions(
+                config.tcpKeepAliveIdle(),
+                config.tcpKeepAliveInterval(),
+                config.tcpKeepAliveCount(),
+                config.tcpUserTimeout());
         // a literal, so nothing is looked up
         this.from = config.bindAddress().isEmpty() ? null : new InetSocketAddress(config.bindAddress(), 0);
     }
@@ -84,6 +91,7 @@ final class Dialler {
     }
 
     private void build(Channel channel, BridgeAddress address, ChannelHandler handler) {
+        tcp.set(channel);
         ChannelPipeline pipeline = channel.pipeline();
         if (address.tls() && tls != null) {
             pipeline.addLast(tls.newHandler(channel.alloc(), address.host(), address.port()));

@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BridgeLocalUserTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final String RULES =
-            """
+    private static final String RULES = """
             topic readwrite #
             user plant
             topic read up/a/#

@@ -66,7 +66,8 @@ class BridgeNotificationsTest {
     /** The other broker has its state from the bridge itself. */
     @Test
     void theStateDoesNotGoOutAsAMessage() {
-        try (BridgedBroker broker = BridgedBroker.with("cloud", config("# out 1")).start();
+        try (BridgedBroker broker =
+                        BridgedBroker.with("cloud", config("# out 1")).start();
                 RawClient client = broker.client("client")) {
             RawClient bridge = remote.accept(PropertyBytes.none());
             broker.awaitConnected("cloud");
@@ -96,7 +97,8 @@ class BridgeNotificationsTest {
         assertThatThrownBy(() -> one.connections(2).build())
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("notification-topic must have ${clientid}");
-        assertThatThrownBy(() -> one.connections(1).nodes(BridgeConfig.Nodes.EACH).build())
+        assertThatThrownBy(
+                        () -> one.connections(1).nodes(BridgeConfig.Nodes.EACH).build())
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("notification-topic must have ${clientid}");
         assertThat(one.notificationTopic("${clientid}/state").build().stateTopic("plant-n1"))

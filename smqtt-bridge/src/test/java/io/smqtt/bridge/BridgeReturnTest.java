@@ -57,13 +57,13 @@ class BridgeReturnTest {
 
     @Test
     void theBridgeReturnsWhenTheFirstAddressAnswers() throws Exception {
-        try (DialledBroker broker = DialledBroker.with(config().roundRobin(false).build());
+        try (DialledBroker broker =
+                        DialledBroker.with(config().roundRobin(false).build());
                 RawClient client = broker.client("publisher")) {
-            one.acceptConnect().close();
-            RawClient second = two.accept(PropertyBytes.none());
-            awaitConnected(broker, two);
+            RawClient refused = one.acceptConnect();
             client.publish("a/b", "first", 1);
-            assertThat(RemoteStub.nextPublish(second).text()).isEqualTo("first"); // and is not acknowledged
+            refused.close();
+            RawClient second = two.accept(PropertyBytes.none()); // which acknowledges nothing
             expectTry();
             RemoteStub.next(second, MqttMessageType.DISCONNECT);
 
@@ -79,11 +79,11 @@ class BridgeReturnTest {
     /** Such as a load balancer whose broker is away. */
     @Test
     void anAddressThatAnswersAndRefusesIsTriedAgain() throws Exception {
-        try (DialledBroker broker = DialledBroker.with(config().roundRobin(false).build())) {
+        try (DialledBroker broker =
+                DialledBroker.with(config().roundRobin(false).build())) {
             for (int i = 0; i < 2; i++) {
                 one.acceptConnect().close();
                 RawClient second = two.accept(PropertyBytes.none());
-                awaitConnected(broker, two);
                 expectTry();
                 RemoteStub.next(second, MqttMessageType.DISCONNECT);
             }

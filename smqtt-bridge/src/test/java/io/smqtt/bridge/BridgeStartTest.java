@@ -122,8 +122,8 @@ class BridgeStartTest {
 
     @Test
     void aLazyBridgeHasNoTopicsThatComeIn() {
-        BridgeConfigBuilder lazy = BridgedBroker.bridge("localhost:1", "a out", "b in")
-                .start(BridgeConfig.Start.LAZY);
+        BridgeConfigBuilder lazy =
+                BridgedBroker.bridge("localhost:1", "a out", "b in").start(BridgeConfig.Start.LAZY);
 
         assertThatThrownBy(lazy::build)
                 .isInstanceOf(ConfigurationException.class)
@@ -154,7 +154,8 @@ class BridgeStartTest {
             awaitQueued(broker, 1);
 
             broker.module().operate("cloud", Operation.START);
-            assertThat(RemoteStub.nextPublish(remote.accept(PropertyBytes.none())).text())
+            assertThat(RemoteStub.nextPublish(remote.accept(PropertyBytes.none()))
+                            .text())
                     .isEqualTo("waits");
         }
     }

@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -129,6 +130,59 @@ class BridgeTransportTest {
         try (BridgedBroker remote = remote(scheme.startsWith("ws"), tls ? TlsConfig.ClientAuth.NONE : null)) {
             assertForwards(trusting("ca").build(), scheme, remote);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.3, TLS_AES_128_GCM_SHA256", "1.2, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "1.3, ''"})
+    void versionAndSuiteOfTls(String version, String suite) {
+        List<String> suites = suite.isEmpty() ? List.of() : List.of(suite);
+        try (BridgedBroker remote = remote(false, TlsConfig.ClientAuth.NONE)) {
+            assertForwards(trusting("ca").minVersion(version).ciphers(suites).build(), "mqtts://", remote);
+        }
+    }
+
+    @Test
+    void aSuiteThatTheOtherBrokerDoesNotTake() {
+        try (BridgedBroker remote = remote(false, TlsConfig.ClientAuth.NONE)) {
+            assertRefused(
+                    trusting("ca")
+                            .ciphers(List.of("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")) // its key is not of RSA
+                            .build(),
+                    "mqtts://localhost:" + remote.port(),
+                    "TLS fails: ");
+        }
+    }
+
+    @Test
+    void aSuiteThatIsNotKnownIsRefused() {
+        BridgeConfig config = BridgedBroker.bridge("localhost:1", "a")
+                .tls(trusting("ca")
+                        .ciphers(List.of("ECDHE-RSA-AES128-GCM-SHA256"))
+                        .build())
+                .build();
+
+        assertThatThrownBy(() -> new BridgeFiles("cloud", config))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(
+                        "bridges.cloud.tls.ciphers has ECDHE-RSA-AES128-GCM-SHA256, which this Java runtime does not have");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1.1, '', tls.min-version must be 1.2 or 1.3",
+        "1.3, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.ciphers must have a suite of TLS 1.3",
+        "1.2, TLS_ECDH_anon_WITH_AES_128_CBC_SHA, tls.ciphers has a suite without",
+        "1.2, TLS_ECDHE_RSA_WITH_NULL_SHA, tls.ciphers has a suite without"
+    })
+    void weakSettingsAreRefused(String version, String suite, String problem) {
+        List<String> suites = suite.isEmpty() ? List.of() : List.of(suite);
+
+        assertThatThrownBy(() -> BridgeTlsConfig.builder()
+                        .minVersion(version)
+                        .ciphers(suites)
+                        .build())
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(problem);
     }
 
     /** Without a scheme the block decides. */

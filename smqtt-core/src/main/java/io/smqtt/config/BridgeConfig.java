@@ -25,12 +25,20 @@ import org.jspecify.annotations.Nullable;
  * @param tryPrivate whether the bridge bit is set with version 3.1.1, by which the other broker leaves out the messages of the bridge itself;
  *     a broker that refuses it is asked again without it
  * @param cleanStart whether the other broker begins a new session at each connect
+ * @param sessionExpiry with version 5, the time for which the other broker keeps the session after the connection; the longest one is for ever.
+ *     Without effect with {@code clean-start}
+ * @param receiveMaximum with version 5, the most messages above QoS 0 that the other broker has in flight; 0 for those that this broker takes
  * @param keepAlive the interval of PINGREQ; the connection ends when no answer comes within it
  * @param tls TLS; null for the defaults of addresses with {@code mqtts://} and {@code wss://}, and no TLS for those without a scheme
  * @param topics what is forwarded, each as {@code filter direction qos local-prefix remote-prefix}, of which only the filter is required, or as
  *     {@code filter direction qos => name} with a name of which {@code ${topic}} and {@code $1} to {@code $9} are parts
  * @param connectTimeout maximum time of each step: the TCP connection, the handshakes of TLS and WebSocket, the answer to CONNECT
  * @param bindAddress the address of this machine from which the connections come; by default the operating system chooses it
+ * @param tcpKeepAliveIdle the time without data after which TCP asks whether the other broker is still there; 0 for the setting of the operating system
+ * @param tcpKeepAliveInterval the time between such questions; 0 for the setting of the operating system
+ * @param tcpKeepAliveCount the number of questions without an answer after which the connection ends; 0 for the setting of the operating system
+ * @param tcpUserTimeout the longest time for which data may be unacknowledged by TCP, with event loops on epoll; 0 for the setting of the operating
+ *     system
  * @param minDelay time after which the first attempt is repeated, up to a half shorter at random; it doubles with each attempt that fails
  * @param maxDelay the longest such time
  * @param quotaTimeout how long a message that the other broker refuses with reason 0x97 (quota exceeded) is sent again, while others wait
@@ -40,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  * @param dropPolicy which message is dropped when that queue is full
  * @param queueQos0 whether messages of QoS 0 wait in that queue while the bridge is not connected
  * @param maxPayloadBytes the largest payload that is forwarded, in either direction; 0 for no limit
+ * @param maxPacketBytes the largest packet for the other broker, which may allow less; 0 for no limit
  * @param outgoingRetain whether messages for the other broker keep their retain flag
  * @param maxRate maximum number of messages per second to the other broker; 0 for no limit. Messages of QoS 0 that would wait for more than a
  *     second are dropped
@@ -69,11 +78,20 @@ public record BridgeConfig(
         @Setting("5") String version,
         @Setting("true") boolean tryPrivate,
         @Setting("false") boolean cleanStart,
+
+        @Setting(value = "4294967295s", min = "0s", max = "4294967295s")
+        Duration sessionExpiry,
+
+        @Setting(value = "0", min = "0", max = "65535") int receiveMaximum,
         @Setting(value = "1m", min = "1s", max = "65535s") Duration keepAlive,
         @Nullable BridgeTlsConfig tls,
         @Setting(required = true) List<String> topics,
         @Setting(value = "10s", min = "100ms", max = "10m") Duration connectTimeout,
         String bindAddress,
+        @Setting(value = "0s", min = "0s", max = "32767s") Duration tcpKeepAliveIdle,
+        @Setting(value = "0s", min = "0s", max = "32767s") Duration tcpKeepAliveInterval,
+        @Setting(value = "0", min = "0", max = "127") int tcpKeepAliveCount,
+        @Setting(value = "0s", min = "0s", max = "1d") Duration tcpUserTimeout,
         @Setting(value = "1s", min = "10ms", max = "1h") Duration minDelay,
         @Setting(value = "30s", min = "10ms", max = "1d") Duration maxDelay,
         @Setting(value = "1h", min = "0s", max = "30d") Duration quotaTimeout,
@@ -87,14 +105,15 @@ public record BridgeConfig(
 
         @Setting(value = "0", min = "0", max = "256MiB") long maxPayloadBytes,
 
+        @Setting(value = "0", min = "0", max = "256MiB") long maxPacketBytes,
+
         @Setting("true") boolean outgoingRetain,
         @Setting(value = "0", min = "0", max = "10000000") int maxRate,
 
         @Setting(value = "1", min = "1", max = "64") int connections,
         @Setting("automatic") Start start,
 
-        @Setting(value = "10", min = "1", max = "100000000")
-        int threshold,
+        @Setting(value = "10", min = "1", max = "100000000") int threshold,
 
         @Setting(value = "1m", min = "1s", max = "30d") Duration idleTimeout,
         @Setting("local") Notifications notifications,
@@ -187,7 +206,8 @@ public record BridgeConfig(
         Check.that(
                 !several || topic.contains(CLIENT_ID),
                 key,
-                "must have " + CLIENT_ID + " with several connections or nodes: each, because each connection has its own state");
+                "must have " + CLIENT_ID
+                        + " with several connections or nodes: each, because each connection has its own state");
     }
 
     private static boolean isPublic(String topic) {

@@ -11,10 +11,14 @@ import io.smqtt.config.BridgeTlsConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
+import java.security.NoSuchAlgorithmException;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 
 /**
@@ -24,7 +28,8 @@ import javax.net.ssl.SSLException;
 @AnyThread
 public final class ClientTls {
 
-    private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
+    private static final String TLS_1_3 = "TLSv1.3";
+    private static final String TLS_1_2 = "TLSv1.2";
 
     private final String key;
     private final BridgeTlsConfig config;
@@ -72,11 +77,15 @@ public final class ClientTls {
         try {
             SslContextBuilder builder = SslContextBuilder.forClient()
                     .sslProvider(SslProvider.JDK)
-                    .protocols(VERSIONS)
+                    .protocols(config.minVersion().equals("1.3") ? List.of(TLS_1_3) : List.of(TLS_1_3, TLS_1_2))
                     .endpointIdentificationAlgorithm(config.verifyHost() ? "HTTPS" : null);
             Path authorities = config.ca();
             if (authorities != null) {
                 builder.trustManager(new PemFile(key + ".ca", authorities).certificates());
+            }
+            if (!config.ciphers().isEmpty()) {
+                checkSuites();
+                builder.ciphers(config.ciphers());
             }
             addCertificate(builder);
             if (!config.alpn().isEmpty()) {
@@ -89,6 +98,23 @@ public final class ClientTls {
             return builder.build();
         } catch (SSLException | IllegalArgumentException e) {
             throw new ConfigurationException(key + ": TLS cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
+    private void checkSuites() throws SSLException {
+        Set<String> known;
+        try {
+            known = Set.of(SSLContext.getDefault().getSupportedSSLParameters().getCipherSuites());
+        } catch (NoSuchAlgorithmException e) {
+            throw new SSLException(e);
+        }
+        for (String suite : config.ciphers()) {
+            if (!known.contains(suite)) {
+                throw new ConfigurationException(
+                        key + ".ciphers",
+                        "has " + suite + ", which this Java runtime does not have; use standard names such as"
+                                + " TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384");
+            }
         }
     }
 

@@ -11,8 +11,8 @@ import java.util.List;
 /** The keys of bridges in mosquitto.conf. */
 final class MosquittoBridgeRules {
 
-    private static final String NO_PSK = "pre-shared keys are not supported: the bridge is written with enabled: false";
-    private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
+    private static final String NO_PSK =
+            "pre-shared keys are not supported, because TLS of Java has none: the bridge is written with enabled: false";
 
     private MosquittoBridgeRules() {}
 
@@ -80,16 +80,24 @@ final class MosquittoBridgeRules {
                         "",
                         "needs one file: concatenate the certificates of the directory; until tls.ca names it, the bridge is off",
                         MosquittoMapper::ofBridge),
-                none("bridge_tls_version", NO_CIPHERS),
-                none("bridge_ciphers*", NO_CIPHERS),
+                bridge("bridge_tls_version", "tls.min-version"),
+                new Rule<>(
+                        "bridge_ciphers",
+                        Outcome.SAME,
+                        "bridges.<name>.tls.ciphers",
+                        "by their standard names; groups such as HIGH, and suites that the Java runtime does not have, are reported",
+                        MosquittoMapper::ofBridge),
+                bridge("bridge_ciphers_tls1.3", "tls.ciphers"),
                 none("bridge_identity", NO_PSK),
                 new Rule<>("bridge_psk", Outcome.NONE, "", NO_PSK, MosquittoMapper::ofBridge),
                 unguarded("bridge_require_ocsp", "revocation is not checked"),
-                differs(
-                        "bridge_max_packet_size",
-                        "bridges.<name>.max-payload-bytes",
-                        "the limit of payloads, not of packets; in both directions",
-                        MosquittoMapper::ofBridge),
+                bridge("bridge_max_packet_size", "max-packet-bytes"),
+                bridge("bridge_receive_maximum", "receive-maximum"),
+                bridge("bridge_session_expiry_interval", "session-expiry"),
+                bridge(
+                        "bridge_tcp_keepalive",
+                        "tcp-keep-alive-idle, bridges.<name>.tcp-keep-alive-interval, bridges.<name>.tcp-keep-alive-count"),
+                bridge("bridge_tcp_user_timeout", "tcp-user-timeout"),
                 new Rule<>(
                         "bridge_bind_address",
                         Outcome.SAME,
@@ -100,7 +108,9 @@ final class MosquittoBridgeRules {
                 none(
                         "bridge_attempt_unsubscribe",
                         "topics that are no longer configured are unsubscribed there, and no others"),
-                none("bridge_reload_type", "certificates and passwords are read again on SIGHUP, other changes need a restart"),
+                none(
+                        "bridge_reload_type",
+                        "certificates and passwords are read again on SIGHUP, other changes need a restart"),
                 none("bridge_max_topic_alias", "the other broker is not offered topic aliases"),
                 none("bridge_*", "not configurable"));
     }

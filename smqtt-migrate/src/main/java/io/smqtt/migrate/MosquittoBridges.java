@@ -16,6 +16,7 @@ final class MosquittoBridges {
     private static final String DEFAULT_PORT_NOTE = "bridges.<name>";
     private static final int PORT = 1883;
     private static final long MANY = 100_000_000;
+    private static final long FOREVER_SECONDS = 4_294_967_295L;
     private static final long LONGEST_IDLE_SECONDS = 30 * 86_400;
     /** Keys that the connection needs TLS for. */
     private static final Set<String> TLS = Set.of(
@@ -127,11 +128,11 @@ final class MosquittoBridges {
     private void options(Block block, BridgeEntry entry) {
         start(block, entry);
         roundRobin(block, entry);
-        OldSetting largest = block.keys.get("bridge_max_packet_size");
-        if (largest != null) {
-            long bytes = Math.max(0, Math.min(256L << 20, draft.number(largest)));
-            draft.set(entry.key("max-payload-bytes"), String.valueOf(bytes), largest);
-        }
+        number(block, "bridge_max_packet_size", entry.key("max-packet-bytes"), 0, 256L << 20, "");
+        number(block, "bridge_receive_maximum", entry.key("receive-maximum"), 1, 65_535, "");
+        number(block, "bridge_session_expiry_interval", entry.key("session-expiry"), 0, FOREVER_SECONDS, "s");
+        number(block, "bridge_tcp_user_timeout", entry.key("tcp-user-timeout"), 0, 86_400_000, "ms");
+        tcpKeepAlive(block, entry);
         flag(block, "bridge_outgoing_retain", entry.key("outgoing-retain"));
         from(block, entry);
         OldSetting state = block.keys.get("notifications");
@@ -176,6 +177,21 @@ final class MosquittoBridges {
         }
     }
 
+    private void tcpKeepAlive(Block block, BridgeEntry entry) {
+        OldSetting setting = block.keys.get("bridge_tcp_keepalive");
+        if (setting == null) {
+            return;
+        }
+        String[] words = setting.value().split("\\s+", -1);
+        if (words.length != 3 || !setting.value().matches("[0-9]{1,9}\\s+[0-9]{1,9}\\s+[0-9]{1,9}")) {
+            draft.problem(setting, "must have three numbers: idle, interval and counter");
+            return;
+        }
+        draft.set(entry.key("tcp-keep-alive-idle"), Math.min(32_767, Long.parseLong(words[0])) + "s", setting);
+        draft.set(entry.key("tcp-keep-alive-interval"), Math.min(32_767, Long.parseLong(words[1])) + "s", setting);
+        draft.set(entry.key("tcp-keep-alive-count"), String.valueOf(Math.min(127, Long.parseLong(words[2]))), setting);
+    }
+
     private void roundRobin(Block block, BridgeEntry entry) {
         flag(block, "round_robin", entry.key("round-robin"));
         if (draft.get(entry.key("addresses")).contains(",")) {
@@ -205,10 +221,59 @@ final class MosquittoBridges {
         path(block, "bridge_certfile", entry.key("tls.certificate"));
         path(block, "bridge_keyfile", entry.key("tls.key"));
         text(block, "bridge_alpn", entry.key("tls.alpn"));
+        suites(block, entry);
         OldSetting insecure = block.keys.get("bridge_insecure");
         if (insecure != null && isSecure(block)) {
             draft.set(entry.key("tls.verify-host"), String.valueOf(!draft.bool(insecure)), insecure);
         }
+    }
+
+    /** The versions and suites, for which there are two lists there and one here. */
+    private void suites(Block block, BridgeEntry entry) {
+        OldSetting version = block.keys.get("bridge_tls_version");
+        if (!isSecure(block)) {
+            return;
+        }
+        if (version != null) {
+            switch (version.value()) {
+                case "tlsv1.3" -> draft.set(entry.key("tls.min-version"), "1.3", version);
+                case "tlsv1.2" -> draft.set(entry.key("tls.min-version"), "1.2", version);
+                case "tlsv1.1", "tlsv1" -> {
+                    draft.set(entry.key("tls.min-version"), "1.2", version);
+                    draft.note(version, Outcome.DIFFERENT, entry.key("tls.min-version") + ": TLS 1.2 or 1.3 only");
+                }
+                default -> draft.problem(version, "must be tlsv1.2 or tlsv1.3");
+            }
+        }
+        List<String> before = suites(block.keys.get("bridge_ciphers"), entry);
+        List<String> newest = suites(block.keys.get("bridge_ciphers_tls1.3"), entry);
+        if (before.isEmpty() && newest.isEmpty()) {
+            return;
+        }
+        OldSetting from = block.keys.get(before.isEmpty() ? "bridge_ciphers_tls1.3" : "bridge_ciphers");
+        if (from != null) {
+            List<String> all = new ArrayList<>(newest.isEmpty() ? List.of(CipherNames.TLS_1_3) : newest);
+            all.addAll(before.isEmpty() ? CipherNames.withForwardSecrecy() : before);
+            draft.set(entry.key("tls.ciphers"), String.join(",", all), from);
+        }
+    }
+
+    private List<String> suites(@Nullable OldSetting setting, BridgeEntry entry) {
+        List<String> known = new ArrayList<>();
+        if (setting != null) {
+            for (String name : setting.value().split("[:,\\s]+", -1)) {
+                String standard = CipherNames.standard(name);
+                if (standard != null) {
+                    known.add(standard);
+                } else {
+                    draft.note(
+                            setting,
+                            Outcome.NONE,
+                            entry.key("tls.ciphers") + ": the Java runtime has no suite " + name);
+                }
+            }
+        }
+        return known;
     }
 
     private void path(Block block, String theirs, String ours) {

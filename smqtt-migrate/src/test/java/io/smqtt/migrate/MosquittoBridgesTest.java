@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -146,7 +147,13 @@ class MosquittoBridgesTest {
         "notifications false,notifications,none",
         "notifications_local_only true,notifications,local",
         "round_robin true,notifications,both",
-        "bridge_max_packet_size 1000,max-payload-bytes,1000",
+        "bridge_max_packet_size 1000,max-packet-bytes,1000",
+        "bridge_receive_maximum 7,receive-maximum,7",
+        "bridge_session_expiry_interval 3600,session-expiry,3600s",
+        "bridge_tcp_keepalive 60 10 4,tcp-keep-alive-idle,60s",
+        "bridge_tcp_keepalive 60 10 4,tcp-keep-alive-interval,10s",
+        "bridge_tcp_keepalive 60 10 4,tcp-keep-alive-count,4",
+        "bridge_tcp_user_timeout 30000,tcp-user-timeout,30000ms",
         "queue_qos0_messages true,queue-qos0,true",
         "bridge_outgoing_retain false,outgoing-retain,false",
         "bridge_bind_address 10.0.0.7,bind-address,10.0.0.7",
@@ -157,21 +164,71 @@ class MosquittoBridgesTest {
                 .containsEntry("bridges.c." + key, value);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "none",
+            value = {
+                "bridge_tls_version tlsv1.3 | min-version | 1.3",
+                "bridge_tls_version tlsv1.2 | min-version | 1.2",
+                "bridge_tls_version tlsv1.1 | min-version | 1.2",
+                "bridge_ciphers ECDHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-SHA256 | ciphers | TLS_AES_256_GCM_SHA384,TLS_CHACHA20_POLY1305_SHA256,TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_DHE_RSA_WITH_AES_256_CBC_SHA256",
+                "bridge_ciphers HIGH:!aNULL | ciphers | none"
+            })
+    void versionsAndSuitesOfTls(String line, String key, @Nullable String value) throws IOException {
+        Migration secure = read("connection c", "address h", "topic #", "bridge_cafile ca.pem", line);
+        Migration plain = read("connection c", "address h", "topic #", line);
+
+        assertThat(secure.settings("new").get("bridges.c.tls." + key)).isEqualTo(value);
+        assertThat(plain.settings("new").keySet()).noneMatch(name -> name.startsWith("bridges.c.tls"));
+    }
+
+    @Test
+    void onlySuitesOfTls13() throws IOException {
+        assertThat(read(
+                                "connection c",
+                                "address h",
+                                "topic #",
+                                "bridge_cafile ca.pem",
+                                "bridge_ciphers_tls1.3 TLS_AES_128_GCM_SHA256")
+                        .settings("new")
+                        .get("bridges.c.tls.ciphers"))
+                .startsWith("TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,")
+                .doesNotContain("TLS_AES_256_GCM_SHA384,TLS_CHACHA");
+    }
+
+    @Test
+    void suitesThatAreNotKnownAreReported() throws IOException {
+        assertThat(read(
+                                "connection c",
+                                "address h",
+                                "topic #",
+                                "bridge_cafile ca.pem",
+                                "bridge_ciphers HIGH:ECDHE-ECDSA-AES256-CCM")
+                        .notes())
+                .contains(
+                        "m.conf:5: bridge_ciphers: not migrated; bridges.c.tls.ciphers: the Java runtime has no suite HIGH",
+                        "m.conf:5: bridge_ciphers: not migrated; bridges.c.tls.ciphers: the Java runtime has no suite"
+                                + " ECDHE-ECDSA-AES256-CCM");
+    }
+
     @Test
     void aLazyBridgeHasNoTopicsThatComeIn() throws IOException {
         Migration migration = read("connection c", "address h", "start_type lazy", "topic a in 1");
 
         assertThat(migration.settings("new")).containsEntry("bridges.c.start", "automatic");
         assertThat(migration.notes())
-                .contains("m.conf:3: start_type: differs; bridges.c.start: a lazy bridge has no topics that come in, so it"
-                        + " connects at once");
+                .contains(
+                        "m.conf:3: start_type: differs; bridges.c.start: a lazy bridge has no topics that come in, so it"
+                                + " connects at once");
     }
 
     @Test
     void withSeveralAddressesTheFirstOneIsTheMainOne() throws IOException {
         assertThat(read("connection c", "address h i", "topic #").settings("new"))
                 .containsEntry("bridges.c.round-robin", "false");
-        assertThat(read("connection c", "address h i", "topic #", "round_robin true").settings("new"))
+        assertThat(read("connection c", "address h i", "topic #", "round_robin true")
+                        .settings("new"))
                 .containsEntry("bridges.c.round-robin", "true");
         assertThat(read("connection c", "address h", "topic #").settings("new"))
                 .doesNotContainKey("bridges.c.round-robin");
@@ -179,7 +236,8 @@ class MosquittoBridgesTest {
 
     @Test
     void theTimeOfAStableConnectionIsReported() throws IOException {
-        assertThat(read("connection c", "address h", "topic #", "restart_timeout 1 20 60").notes())
+        assertThat(read("connection c", "address h", "topic #", "restart_timeout 1 20 60")
+                        .notes())
                 .contains("m.conf:4: restart_timeout: differs; bridges.c.min-delay: the delay begins anew after 30 s of"
                         + " connection");
     }
