@@ -5,8 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.rules.RuleSample;
 import io.smqtt.rules.sql.RuleBudget;
-import io.smqtt.rules.sql.RuleInput;
 import io.smqtt.rules.sql.RuleOutcome;
 import io.smqtt.rules.sql.RuleProgram;
 import io.smqtt.rules.sql.RuleSql;
@@ -76,7 +76,7 @@ final class RuleCommand implements Runnable {
         @Option(
                 names = {"-t", "--topic"},
                 paramLabel = "TOPIC",
-                description = "Is the topic.")
+                description = "Is the topic. By default it is one that the statement has in FROM.")
         String topic;
 
         Test(ProgramContext program) {
@@ -86,17 +86,23 @@ final class RuleCommand implements Runnable {
         @Override
         public Integer call() throws IOException {
             RuleProgram rule;
+            RuleSample sample;
             try {
                 rule = RuleSql.compile(read(file));
+                sample = RuleSample.of(rule, fields());
             } catch (RuleSqlException e) {
                 program.err().println("smqtt: " + file + ": " + e.text());
                 return ExitCode.UNEXPECTED;
             }
             RuleTrace trace = new RuleTrace();
-            RuleOutcome outcome = rule.evaluate(input(), RuleBudget.DEFAULT, trace);
+            RuleOutcome outcome = rule.evaluate(sample.input(), RuleBudget.DEFAULT, trace);
+            print(sample.from());
             for (RuleTrace.Clause clause : trace.clauses()) {
-                String result = clause.failure() == null ? JSON.writeValueAsString(clause.value()) : clause.failure();
-                program.out().println(clause.clause() + " " + clause.text() + ": " + result);
+                print(clause);
+            }
+            if (!sample.isSelected()) {
+                program.out().println("no match: " + sample.reason());
+                return ExitCode.OK;
             }
             if (outcome instanceof RuleOutcome.Failed failed) {
                 program.err().println("smqtt: " + failed.reason());
@@ -112,11 +118,14 @@ final class RuleCommand implements Runnable {
             return ExitCode.OK;
         }
 
-        private RuleInput input() {
+        private void print(RuleTrace.Clause clause) throws JsonProcessingException {
+            String result = clause.failure() == null ? JSON.writeValueAsString(clause.value()) : clause.failure();
+            program.out().println(clause.clause() + " " + clause.text() + ": " + result);
+        }
+
+        private Map<String, Object> fields() {
             Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("event", "message.publish");
             fields.put("clientid", "client");
-            fields.put("topic", "t/1");
             fields.put("qos", 0);
             fields.put("payload", "{}");
             if (event != null) {
@@ -132,7 +141,7 @@ final class RuleCommand implements Runnable {
             if (topic != null) {
                 fields.put("topic", topic);
             }
-            return RuleInput.of(fields);
+            return fields;
         }
 
         private String read(String name) {

@@ -51,7 +51,22 @@ class RuleCommandTest {
         assertThat(run("SELECT payload.temp AS t FROM \"t/#\" WHERE payload.temp > 20", "--payload", "{\"temp\":21.5}"))
                 .isEqualTo(ExitCode.OK);
         assertThat(out.toString(StandardCharsets.UTF_8).lines())
-                .containsExactly("WHERE payload.temp > 20: true", "SELECT payload.temp AS t: 21.5", "{\"t\":21.5}");
+                .containsExactly(
+                        "FROM \"t/#\": true",
+                        "WHERE payload.temp > 20: true",
+                        "SELECT payload.temp AS t: 21.5",
+                        "{\"t\":21.5}");
+    }
+
+    @Test
+    void aMessageThatFromDoesNotHaveIsNoMatch() throws IOException {
+        assertThat(run("SELECT qos FROM \"sensors/+\"", "--topic", "t/1")).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8).lines())
+                .containsExactly(
+                        "FROM \"sensors/+\": false", "SELECT qos: 0", "no match: FROM does not have the topic t/1");
+        out.reset();
+        assertThat(run("SELECT topic FROM \"sensors/+\"")).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8)).endsWith("{\"topic\":\"sensors/1\"}\n");
     }
 
     @Test
@@ -67,6 +82,10 @@ class RuleCommandTest {
         assertThat(run("SELECT FROM \"t/#\"")).isEqualTo(ExitCode.UNEXPECTED);
         assertThat(err.toString(StandardCharsets.UTF_8))
                 .startsWith("smqtt: rule.sql: line 1, column 8: unexpected 'FROM'");
+        err.reset();
+        assertThat(run("SELECT * FROM \"$share/g/t\"")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .startsWith("smqtt: rule.sql: line 1, column 15: a rule has no shared subscription");
         err.reset();
         assertThat(run("SELECT 1 / 0 AS x FROM \"t/#\"")).isEqualTo(ExitCode.UNEXPECTED);
         assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("smqtt: division by zero\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.rules;
 
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.rules.sink.RowText;
@@ -19,6 +20,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
@@ -30,6 +32,7 @@ final class DeadLetters {
     static final String TOPIC = "$rule/dead/";
 
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
+    private static final LogLimiter LINES = new LogLimiter(LOG, Level.WARN, 1);
     private static final int LONGEST_REASON = 1_000;
 
     private final String rule;
@@ -59,10 +62,17 @@ final class DeadLetters {
         }
         return Mono.<Void>fromRunnable(() -> append(target, line(action, message, reason)))
                 .subscribeOn(Schedulers.boundedElastic())
-                .doOnError(error -> LOG.warn("rule {}: a dead letter cannot be written: {}", rule, error.getMessage()))
+                .doOnError(this::notWritten)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofSeconds(1))
                         .maxBackoff(Duration.ofMinutes(1))
                         .filter(error -> !closed));
+    }
+
+    /** As many letters as an action may have in flight are tried again at the same time. */
+    private void notWritten(Throwable error) {
+        if (LINES.allows(rule)) {
+            LOG.warn("rule {}: a dead letter cannot be written: {}", rule, error.getMessage());
+        }
     }
 
     private static void append(DeadLetterFiles.Writer target, byte[] line) {

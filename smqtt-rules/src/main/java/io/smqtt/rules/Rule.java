@@ -66,11 +66,9 @@ final class Rule {
         List<String> filters = List.of();
         try {
             program = RuleSql.compile(config.sql());
-            filters = RuleSources.filters(program.sources());
+            filters = RuleSources.filters(program);
         } catch (RuleSqlException e) {
             problems.add(block + "sql has a mistake: " + e.text());
-        } catch (IllegalArgumentException e) {
-            problems.add(block + "sql " + e.getMessage());
         }
         Map<String, Sink> sinks = new LinkedHashMap<>();
         Set<String> columns = program == null ? null : program.columns();

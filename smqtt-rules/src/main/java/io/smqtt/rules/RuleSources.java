@@ -4,6 +4,8 @@ package io.smqtt.rules;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.rules.sql.RuleInput;
+import io.smqtt.rules.sql.RuleProgram;
+import io.smqtt.rules.sql.RuleSqlException;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -17,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Translates what stands after FROM into topic filters, and messages about events into what statements see. */
 final class RuleSources {
+
+    /** The event of a message that is published. */
+    static final String MESSAGE = "message.publish";
 
     private static final String EVENTS = "$events/";
     private static final List<String> OTHER = List.of("$bridges/", "$sources/"); // of EMQX; no topics
@@ -39,12 +44,18 @@ final class RuleSources {
     /**
      * The filters of a statement.
      *
-     * @throws IllegalArgumentException if a source is none; the message continues a sentence
+     * @throws RuleSqlException if a source is none, with its place
      */
-    static List<String> filters(List<String> sources) {
+    static List<String> filters(RuleProgram program) throws RuleSqlException {
         Set<String> filters = new LinkedHashSet<>();
-        for (String source : sources) {
-            filters.add(source.startsWith(EVENTS) ? event(source) : topic(source));
+        List<String> sources = program.sources();
+        for (int i = 0; i < sources.size(); i++) {
+            String source = sources.get(i);
+            try {
+                filters.add(source.startsWith(EVENTS) ? event(source) : topic(source));
+            } catch (IllegalArgumentException e) {
+                throw program.mistakeIn(i, String.valueOf(e.getMessage()));
+            }
         }
         return List.copyOf(filters);
     }
@@ -52,17 +63,17 @@ final class RuleSources {
     private static String topic(String source) {
         if (OTHER.stream().anyMatch(source::startsWith)) {
             throw new IllegalArgumentException(
-                    "cannot read " + source
-                            + " in FROM: what bridges and sources bring is published to topics of this broker; name these topics");
+                    source
+                            + " is no topic: what bridges and sources bring is published to topics of this broker; name these topics");
         }
         if (SharedFilter.isShared(source)) {
-            throw new IllegalArgumentException("cannot have a shared subscription in FROM: " + source);
+            throw new IllegalArgumentException("a rule has no shared subscription: name the topic filter alone");
         }
         try {
             TopicFilter.of(source);
             return source;
         } catch (InvalidTopicException e) {
-            throw new IllegalArgumentException("has no topic filter and no event in FROM: " + source, e);
+            throw new IllegalArgumentException("neither a topic filter nor an event: " + source, e);
         }
     }
 
@@ -75,10 +86,21 @@ final class RuleSources {
             default -> name.indexOf('/') < 0 ? name.replaceFirst("_", "/") : name;
         };
         if (!KNOWN.contains(levels)) {
-            throw new IllegalArgumentException("has an event in FROM that this broker does not publish: " + source
-                    + "; it has " + EVENTS + String.join(", " + EVENTS, KNOWN));
+            throw new IllegalArgumentException("this broker does not publish the event " + source + "; it has " + EVENTS
+                    + String.join(", " + EVENTS, KNOWN));
         }
         return EVENTS + levels;
+    }
+
+    /** The value of the field {@code event} for what one of {@link #filters} has. */
+    static String eventOf(String filter) {
+        if (!filter.startsWith(EVENTS)) {
+            return MESSAGE;
+        }
+        String levels = filter.substring(EVENTS.length());
+        return levels.equals("message/delivery_dropped")
+                ? "delivery.dropped"
+                : levels.replaceFirst("auth/", "client/").replaceFirst("/", ".");
     }
 
     static boolean isEvent(ApplicationMessage message) {

@@ -321,12 +321,53 @@ class RulesTest {
         assertThat(selected.rows()).isEqualTo(List.of(Map.of("t", 2L)));
         assertThat(selected.clauses())
                 .extracting(clause -> clause.get("clause"))
-                .contains("WHERE", "SELECT");
+                .containsExactly("FROM", "WHERE", "SELECT");
         Rules.Trial not =
                 module.test("SELECT * FROM \"a\" WHERE false", Map.of()).block();
         assertThat(not.problem()).isEqualTo("SQL Not Match");
         assertThat(not.isMistake()).isFalse();
         assertThat(module.test("SELECT", Map.of()).block().isMistake()).isTrue();
+    }
+
+    @Test
+    void sampleThatTheRuleWouldNotGetIsNotSelected() {
+        Rules.Trial other = module.test("SELECT * FROM \"a/+\", \"$events/client_connected\"", Map.of("topic", "b/1"))
+                .block();
+        assertThat(other.problem()).isEqualTo("SQL Not Match: FROM does not have the topic b/1");
+        assertThat(other.rows()).isEmpty();
+        assertThat(other.clauses().get(0))
+                .isEqualTo(Map.of("clause", "FROM", "text", "\"a/+\", \"$events/client_connected\"", "value", false));
+        assertThat(module.test("SELECT topic FROM \"a/+\"", Map.of("topic", "a/+"))
+                        .block()
+                        .problem())
+                .isEqualTo("SQL Not Match: FROM does not have the topic a/+");
+        Rules.Trial mistake =
+                module.test("SELECT *\nFROM \"$events/nothing\"", Map.of()).block();
+        assertThat(mistake.isMistake()).isTrue();
+        assertThat(mistake.problem()).startsWith("line 2, column 6: this broker does not publish the event");
+    }
+
+    @Test
+    void sampleIsFilledInByWhatTheStatementReads() {
+        assertThat(module.test("SELECT topic, event FROM \"$events/client_connected\", \"a/+/#\"", Map.of())
+                        .block()
+                        .rows())
+                .isEqualTo(List.of(Map.of("topic", "a/1/1", "event", "message.publish")));
+        for (String event :
+                List.of("client_connected", "client_check_authz_complete", "delivery_dropped", "message_acked")) {
+            String sql = "SELECT event FROM \"$events/" + event + '"';
+            Map<String, Object> row = Map.of("event", event.replaceFirst("_", "."));
+            assertThat(module.test(sql, Map.of("topic", "t")).block().rows())
+                    .as("without an event")
+                    .isEqualTo(List.of(row));
+            assertThat(module.test(sql, Map.of("event_type", event)).block().rows())
+                    .as("with the event as EMQX has it")
+                    .isEqualTo(List.of(row));
+            assertThat(module.test(sql, Map.of("event", "client.connack"))
+                            .block()
+                            .problem())
+                    .isEqualTo("SQL Not Match: FROM does not have the event client.connack");
+        }
     }
 
     @Test
@@ -394,7 +435,9 @@ class RulesTest {
                                 .hasSize(4)
                                 .anyMatch(problem -> problem.startsWith("rules.one.sql has a mistake: line 1, column "))
                                 .anyMatch(problem -> problem.startsWith("rules.one.actions.x.type is nothing"))
-                                .anyMatch(problem -> problem.startsWith("rules.two.sql has an event in FROM"))
+                                .anyMatch(problem -> problem.startsWith(
+                                        "rules.two.sql has a mistake: line 1, column 15: this broker does not publish the event"
+                                                + " $events/message_lost; it has $events/client/connected, "))
                                 .anyMatch(problem -> problem.equals("rules.two.actions.y.path must be set")));
     }
 
@@ -407,8 +450,10 @@ class RulesTest {
                 .singleElement()
                 .asString()
                 .isEqualTo(
-                        "rules.live.sql cannot read $bridges/mqtt:up in FROM: what bridges and sources bring is published"
-                                + " to topics of this broker; name these topics");
+                        "rules.live.sql has a mistake: line 1, column 15: $bridges/mqtt:up is no topic: what bridges and"
+                                + " sources bring is published to topics of this broker; name these topics\n"
+                                + "SELECT * FROM \"$bridges/mqtt:up\"\n"
+                                + " ".repeat(14) + "^");
     }
 
     @Test

@@ -295,7 +295,6 @@ public final class RuleRoutes implements RouteGroup {
         if (fields.has("context")) {
             fields.object("context").toMap().forEach((name, value) -> context.put(name, value));
         }
-        context.putIfAbsent("event", "message.publish");
         boolean traced = Boolean.TRUE.equals(request.flag("trace"));
         return rules().test(fields.text(LiveRule.SQL), context).map(trial -> answer(trial, traced));
     }

@@ -12,14 +12,19 @@ import org.jspecify.annotations.Nullable;
 public final class RuleProgram {
 
     private final String sql;
+    private final List<Source> written;
     private final List<String> sources;
     private final Plan plan;
 
-    RuleProgram(String sql, List<String> sources, Plan plan) {
+    RuleProgram(String sql, List<Source> written, Plan plan) {
         this.sql = sql;
-        this.sources = List.copyOf(sources);
+        this.written = List.copyOf(written);
+        this.sources = written.stream().map(Source::text).toList();
         this.plan = plan;
     }
+
+    /** A topic filter or event in FROM, and its place, counted from 1. */
+    record Source(String text, int line, int column) {}
 
     /** An expression with the text that it is written as. */
     record Clause(String name, String text, Expr expr) {
@@ -73,6 +78,18 @@ public final class RuleProgram {
     /** The topic filters and the names of events ({@code $events/…}) in FROM, as written, in their order. Not checked. */
     public List<String> sources() {
         return sources;
+    }
+
+    /**
+     * A mistake in FROM that the language does not know of, such as an event that is not published.
+     *
+     * @param source its number in {@link #sources()}, from 0
+     * @param problem the mistake, in a few words
+     * @return with the place of the source
+     */
+    public RuleSqlException mistakeIn(int source, String problem) {
+        Source place = written.get(source);
+        return new RuleSqlException(problem, sql, place.line(), place.column());
     }
 
     /**

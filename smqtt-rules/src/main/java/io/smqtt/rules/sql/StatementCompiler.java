@@ -41,14 +41,15 @@ final class StatementCompiler {
         return new RuleProgram(sql, sources(foreach.sources()), foreach(foreach));
     }
 
-    private List<String> sources(RuleSqlParser.SourcesContext context) {
-        List<String> sources = new ArrayList<>();
+    private List<RuleProgram.Source> sources(RuleSqlParser.SourcesContext context) {
+        List<RuleProgram.Source> sources = new ArrayList<>();
         for (RuleSqlParser.SourceContext source : context.source()) {
             String text = ExpressionCompiler.unquote(source.getText());
             if (text.isEmpty()) {
                 throw expressions.error(source.getStart(), "a topic filter or event must not be empty");
             }
-            sources.add(text);
+            sources.add(new RuleProgram.Source(
+                    text, source.getStart().getLine(), source.getStart().getCharPositionInLine() + 1));
         }
         return sources;
     }
