@@ -36,6 +36,7 @@ final class RepublishSink implements Sink {
     private final SinkContext context;
     private final RowTemplate topic;
     private final KnownTopics topics = new KnownTopics();
+    private final boolean isOfBroker; // whether the template says itself that the topic begins with a dollar sign
     private final @Nullable RowTemplate payload;
     private final RowTemplate qos;
     private final @Nullable QoS fixedQos;
@@ -49,7 +50,9 @@ final class RepublishSink implements Sink {
     RepublishSink(SinkContext context) {
         SinkSettings settings = context.settings();
         this.context = context;
-        this.topic = RowTemplate.parse(settings.text(RepublishSinkFactory.TOPIC));
+        String written = settings.text(RepublishSinkFactory.TOPIC);
+        this.topic = RowTemplate.parse(written);
+        this.isOfBroker = written.startsWith("$") && !written.startsWith("${");
         this.payload = settings.templateOrNull(RepublishSinkFactory.PAYLOAD);
         this.qos = RowTemplate.parse(settings.text(RepublishSinkFactory.QOS));
         this.retain = RowTemplate.parse(settings.text(RepublishSinkFactory.RETAIN));
@@ -135,10 +138,14 @@ final class RepublishSink implements Sink {
         if (level == null) {
             throw new IllegalArgumentException("the QoS is not 0, 1 or 2");
         }
+        String name = topic.text(row);
+        if (name.startsWith("$") && !isOfBroker) { // such as an event, which rules would believe
+            throw new IllegalArgumentException("a placeholder has chosen a topic of the broker, which begins with $");
+        }
         Object value = payload == null ? null : payload.value(row);
         return new ApplicationMessage(
                 ApplicationMessage.NO_ID,
-                topics.get(topic.text(row)),
+                topics.get(name),
                 payload == null
                         ? Payload.of(RowText.json(row))
                         : value instanceof byte[] bytes ? Payload.of(bytes) : Payload.of(RowText.plain(value)),

@@ -75,6 +75,22 @@ class RepublishSinkTest extends SinkContract {
     }
 
     @Test
+    void noMessageChoosesATopicOfTheBroker() {
+        SinkRecord event = new SinkRecord(Map.of("topic", "$events/client/connected"), row(1).origin());
+        try (Sink sink = republish("topic", "${topic}")) {
+            assertThat(sink.send(List.of(event)).block(PATIENCE).refusals())
+                    .containsExactly(new BatchResult.Refusal(
+                            0, "a placeholder has chosen a topic of the broker, which begins with $", false));
+        }
+        assertThat(published).isEmpty();
+        try (Sink sink = republish("topic", "$delayed/5/${topic}")) {
+            sink.send(List.of(new SinkRecord(Map.of("topic", "a"), row(1).origin())))
+                    .block(PATIENCE);
+        }
+        assertThat(published).extracting(message -> message.topic().value()).containsExactly("$delayed/5/a");
+    }
+
+    @Test
     void theMessageThatTheBrokerDoesNotTakeIsSentAgainAndThoseBehindIt() {
         SinkPublisher publisher = message -> message.payload().asString().equals("2")
                 ? Mono.error(new IllegalStateException("the store is full"))
