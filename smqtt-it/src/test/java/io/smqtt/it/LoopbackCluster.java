@@ -4,10 +4,12 @@ package io.smqtt.it;
 import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -311,6 +313,14 @@ final class LoopbackCluster implements AutoCloseable {
     RawClient open(int node) {
         return RawClient.to(brokers.get(node).address("tcp"), ProtocolVersion.MQTT_5)
                 .deadline(PATIENCE);
+    }
+
+    /** Publishes with QoS 1 until the route has come to the publisher's node, once from then on. */
+    static void publishUntilMatched(RawClient publisher, String topic, String payload) {
+        await().atMost(PATIENCE).until(() -> {
+            publisher.send(PublishBytes.to(topic).payload(payload).qos(1, publisher.nextPacketId()));
+            return publisher.expect(MqttMessageType.PUBACK).reasonCode() == 0;
+        });
     }
 
     @Override
