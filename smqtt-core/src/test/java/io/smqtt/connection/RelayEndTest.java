@@ -30,6 +30,8 @@ class RelayEndTest {
         client.config().setAutoRead(false);
         node.config().setAutoRead(false);
         client.pipeline().addLast(RelayEnd.ofClient(node, () -> events.add("closed")));
+        client.freezeTime(); // otherwise the time of the machine passes, too
+        node.freezeTime();
         node.pipeline()
                 .addLast(RelayEnd.ofNode(
                         client, false, SLOW_MILLIS, () -> events.add("answered"), () -> events.add("too slow")));
