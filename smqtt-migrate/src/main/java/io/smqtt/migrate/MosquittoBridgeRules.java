@@ -76,9 +76,9 @@ final class MosquittoBridgeRules {
                         MosquittoMapper::ofBridge),
                 new Rule<>(
                         "bridge_capath",
-                        Outcome.NONE,
-                        "",
-                        "needs one file: concatenate the certificates of the directory; until tls.ca names it, the bridge is off",
+                        Outcome.SAME,
+                        "bridges.<name>.tls.ca",
+                        "`ca-certificates.crt` in the directory, if there is one; else the bridge is off until tls.ca names one file",
                         MosquittoMapper::ofBridge),
                 bridge("bridge_tls_version", "tls.min-version"),
                 new Rule<>(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.migrate;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -15,6 +17,9 @@ final class MosquittoBridges {
 
     private static final String DEFAULT_PORT_NOTE = "bridges.<name>";
     private static final int PORT = 1883;
+    /** The file of a distribution with all certificates of /etc/ssl/certs. */
+    private static final String ALL_AUTHORITIES = "ca-certificates.crt";
+
     private static final long MANY = 100_000_000;
     private static final long FOREVER_SECONDS = 4_294_967_295L;
     private static final long LONGEST_IDLE_SECONDS = 30 * 86_400;
@@ -213,8 +218,9 @@ final class MosquittoBridges {
     }
 
     private void tls(Block block, BridgeEntry entry) {
-        boolean directory = block.keys.containsKey("bridge_capath") && !block.keys.containsKey("bridge_cafile");
-        if (directory || block.keys.containsKey("bridge_psk")) {
+        OldSetting directory = block.keys.get("bridge_capath");
+        boolean trusted = directory == null || block.keys.containsKey("bridge_cafile") || bundle(directory, entry);
+        if (!trusted || block.keys.containsKey("bridge_psk")) {
             draft.set(entry.key("enabled"), "false", block.origin);
         }
         path(block, "bridge_cafile", entry.key("tls.ca"));
@@ -226,6 +232,21 @@ final class MosquittoBridges {
         if (insecure != null && isSecure(block)) {
             draft.set(entry.key("tls.verify-host"), String.valueOf(!draft.bool(insecure)), insecure);
         }
+    }
+
+    /** Takes the certificates of a directory from the file that has all of them; false if there is none. */
+    private boolean bundle(OldSetting directory, BridgeEntry entry) {
+        Path file = Path.of(draft.path(directory), ALL_AUTHORITIES);
+        if (Files.isRegularFile(file)) {
+            draft.set(entry.key("tls.ca"), file.toString(), directory);
+            return true;
+        }
+        draft.note(
+                directory,
+                Outcome.NONE,
+                entry.key("tls.ca")
+                        + ": needs one file: concatenate the certificates of the directory; until it is set, the bridge is off");
+        return false;
     }
 
     /** The versions and suites, for which there are two lists there and one here. */

@@ -124,7 +124,7 @@ class MosquittoBridgesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bridge_capath /etc/ssl/certs", "bridge_psk 00"})
+    @ValueSource(strings = {"bridge_capath certs", "bridge_psk 00"})
     void withoutWhatSecuredTheConnectionNothingIsSent(String line) throws IOException {
         Migration migration = read("connection c", "address h", "topic # out", line);
 
@@ -162,6 +162,19 @@ class MosquittoBridgesTest {
     void optionsOfBridges(String line, String key, String value) throws IOException {
         assertThat(read("connection c", "address h", "topic # out", line).settings("new"))
                 .containsEntry("bridges.c." + key, value);
+    }
+
+    @Test
+    void aDirectoryWithAFileOfAllAuthorities() throws IOException {
+        Path file = Files.writeString(
+                Files.createDirectory(directory.resolve("certs")).resolve("ca-certificates.crt"), "");
+        Migration migration = read("connection c", "address h", "topic #", "bridge_capath certs");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("bridges.c.tls.ca", file.toString())
+                .containsEntry("bridges.c.addresses", "mqtts://h:1883")
+                .doesNotContainKey("bridges.c.enabled");
+        assertThat(migration.notes()).noneMatch(note -> note.contains("bridge_capath"));
     }
 
     @ParameterizedTest
