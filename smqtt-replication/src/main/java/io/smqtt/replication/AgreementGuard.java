@@ -4,7 +4,8 @@ package io.smqtt.replication;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.function.Predicate;
+import java.util.List;
+import java.util.function.Function;
 import java.util.zip.CRC32C;
 import org.jgroups.Address;
 import org.jgroups.protocols.pbcast.GMS;
@@ -15,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses nodes of a version that does not work with this one, nodes that are configured with other nodes or another number of replicas, and those
- * with the data of another cluster, besides those whose name is there already. The address of a node has its version, a checksum of what it is
- * configured with, and the numbers of its groups.
+ * with the data of another cluster or of a disk that was replaced, besides those whose name is there already. The address of a node has its version, a
+ * checksum of what it is configured with, and the numbers of its groups and logs.
  *
  * <p>A join is refused. When nodes that were apart meet there is none, so {@link OwnNodes} asks for each message.
  */
@@ -29,34 +30,44 @@ final class AgreementGuard extends NO_DUPES {
     static final String OTHER_CLUSTER =
             "storage.dir has the data of different clusters, whose nodes have the same names";
 
+    /** The reason for a node with a disk in whose place another one was admitted. */
+    static final String REPLACED_DISK =
+            "storage.dir has replicas in whose place another disk of this node has been admitted; they lack what was acknowledged since:"
+                    + " start with an empty directory";
+
     /** Begins the reason for a node of another version. */
     static final String OTHER_VERSION = "nodes with replicas must have versions of smqtt that work together";
 
+    private static final List<String> REASONS =
+            List.of(OTHER_VERSION, OTHER_CONFIGURATION, OTHER_CLUSTER, REPLACED_DISK);
+
+    /** The part of an address that has the version. */
+    static final byte[] VERSION_KEY = Util.stringToBytes("version");
+
     private static final byte[] KEY = Util.stringToBytes("agreement");
-    private static final byte[] VERSION_KEY = Util.stringToBytes("version");
 
     private final String agreement;
     private final ReplicaVersion version;
     private final byte[] shownVersion;
     private final byte[] checksum;
-    private final Predicate<ExtendedUUID> isForeign;
+    private final Function<ExtendedUUID, @Nullable String> data;
 
     /**
      * Creates the protocol.
      *
      * @param agreement the text that must be the same on all nodes
-     * @param isForeign whether a node has the data of another cluster
+     * @param data why the data of a node has no part with that of this one; null if it has
      */
-    AgreementGuard(String agreement, Predicate<ExtendedUUID> isForeign) {
-        this(agreement, isForeign, ReplicaVersion.own());
+    AgreementGuard(String agreement, Function<ExtendedUUID, @Nullable String> data) {
+        this(agreement, data, ReplicaVersion.own());
     }
 
     /** The same for a node of another version. */
-    AgreementGuard(String agreement, Predicate<ExtendedUUID> isForeign, ReplicaVersion version) {
+    AgreementGuard(String agreement, Function<ExtendedUUID, @Nullable String> data, ReplicaVersion version) {
         this.agreement = agreement;
         this.version = version;
         shownVersion = version.encode();
-        this.isForeign = isForeign;
+        this.data = data;
         CRC32C sum = new CRC32C();
         sum.update(agreement.getBytes(StandardCharsets.UTF_8));
         checksum = ByteBuffer.allocate(Long.BYTES).putLong(sum.getValue()).array();
@@ -84,14 +95,18 @@ final class AgreementGuard extends NO_DUPES {
         if (!Arrays.equals(other.get(KEY), checksum)) {
             return OTHER_CONFIGURATION;
         }
-        return isForeign.test(other) ? OTHER_CLUSTER : null;
+        return data.apply(other);
     }
 
     /** The reason in the text of an error with which a node was refused by another one; null if it is none of these. */
     static @Nullable String reasonIn(String text) {
-        int begin = Math.max(
-                text.indexOf(OTHER_VERSION), Math.max(text.indexOf(OTHER_CONFIGURATION), text.indexOf(OTHER_CLUSTER)));
-        return begin < 0 ? null : text.substring(begin);
+        for (String reason : REASONS) {
+            int begin = text.indexOf(reason);
+            if (begin >= 0) {
+                return text.substring(begin);
+            }
+        }
+        return null;
     }
 
     @Override

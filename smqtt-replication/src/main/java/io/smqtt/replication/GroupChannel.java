@@ -61,7 +61,7 @@ final class GroupChannel implements AutoCloseable {
     static GroupChannel create(List<Protocol> reliable, String node, String agreement, List<RaftGroup> groups)
             throws Exception {
         List<Protocol> protocols = new ArrayList<>(reliable);
-        AgreementGuard guard = new AgreementGuard(agreement, other -> isForeign(groups, other));
+        AgreementGuard guard = new AgreementGuard(agreement, other -> reason(groups, other));
         LeftOut leftOut = new LeftOut(guard);
         protocols.add(new OwnNodes(other -> guard.reason(other) != null, leftOut::viewed));
         protocols.add(new EntryMessages());
@@ -93,13 +93,16 @@ final class GroupChannel implements AutoCloseable {
         return made;
     }
 
-    private static boolean isForeign(List<RaftGroup> groups, ExtendedUUID node) {
+    private static @Nullable String reason(List<RaftGroup> groups, ExtendedUUID node) {
         for (RaftGroup group : groups) {
             if (group.isForeign(node)) {
-                return true;
+                return AgreementGuard.OTHER_CLUSTER;
+            }
+            if (group.isReplaced(node)) {
+                return AgreementGuard.REPLACED_DISK;
             }
         }
-        return false;
+        return null;
     }
 
     /** A connected node that has no part with this one, and why; null if there is none. */

@@ -11,7 +11,8 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * A message between two members of a group that is not one of the engine: founding, hand-over of a checkpoint, and the claim of the home.
+ * A message between two members of a group that is not one of the engine: founding, admission, hand-over of a checkpoint, and the claim of
+ * the home.
  *
  * <pre>
  * 0  version 1
@@ -88,6 +89,12 @@ sealed interface GroupMessage {
      */
     record Claim(long term) implements GroupMessage {}
 
+    /** The leader says with which logs the members are admitted. */
+    record Logs(KnownLogs known) implements GroupMessage {}
+
+    /** The logs that the sender has on stable storage, as the answer to {@link Logs}. */
+    record LogsKnown(KnownLogs known) implements GroupMessage {}
+
     /** Encodes a message. */
     static byte[] encode(int group, GroupMessage message) {
         ByteWriter out = new ByteWriter(64).u8(1).u8(group);
@@ -111,6 +118,10 @@ sealed interface GroupMessage {
             out.u8(6).i64(end.id());
         } else if (message instanceof Claim claim) {
             out.u8(7).i64(claim.term());
+        } else if (message instanceof Logs logs) {
+            logs.known().encode(out.u8(8));
+        } else if (message instanceof LogsKnown answer) {
+            answer.known().encode(out.u8(9));
         }
         return out.toByteArray();
     }
@@ -144,6 +155,8 @@ sealed interface GroupMessage {
             case 5 -> chunk(in, bytes);
             case 6 -> new End(in.i64());
             case 7 -> new Claim(in.i64());
+            case 8 -> new Logs(KnownLogs.decode(in));
+            case 9 -> new LogsKnown(KnownLogs.decode(in));
             default -> throw new MalformedBytesException("a message of kind " + kind);
         };
         if (!(message instanceof Chunk)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.replication;
 
+import io.smqtt.bytes.ByteReader;
+import io.smqtt.bytes.ByteWriter;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,6 +38,7 @@ final class LogDatabase implements AutoCloseable {
     private static final int MIB = 1 << 20;
     private static final byte[] STATE_KEY = {0};
     private static final byte[] FOUNDERS_KEY = {1};
+    private static final byte[] KNOWN_KEY = {2};
     private static final byte[] ENTRIES = {'e'};
 
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -136,6 +139,19 @@ final class LogDatabase implements AutoCloseable {
             }
         }
         return identities;
+    }
+
+    /** Adds the logs of all members to a batch. */
+    void known(WriteBatch batch, KnownLogs logs) throws RocksDBException {
+        ByteWriter row = new ByteWriter(64);
+        logs.encode(row);
+        batch.put(rows, KNOWN_KEY, row.toByteArray());
+    }
+
+    /** The logs of all members, as far as they are known. */
+    KnownLogs known() throws RocksDBException {
+        byte[] row = db.get(rows, KNOWN_KEY);
+        return row == null ? KnownLogs.NONE : KnownLogs.decode(new ByteReader(row));
     }
 
     /** The encoded state, or null. */

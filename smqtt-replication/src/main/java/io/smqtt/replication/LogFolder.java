@@ -139,6 +139,17 @@ final class LogFolder implements AutoCloseable {
         }
     }
 
+    /** The logs of all members that were found. */
+    KnownLogs known() {
+        try {
+            return database.known();
+        } catch (RocksDBException e) {
+            throw ReplicaDamage.of(directory, e);
+        } catch (MalformedBytesException e) {
+            throw ReplicaDamage.of(directory, String.valueOf(e.getMessage()), e);
+        }
+    }
+
     LogDatabase database() {
         return database;
     }

@@ -73,6 +73,11 @@ record LogState(
                 voter);
     }
 
+    /** The same after a change of something else. */
+    LogState unchanged() {
+        return new LogState(revision + 1, term, vote, first, last, commit, identity, group, voter);
+    }
+
     /** The same with another commit index. */
     LogState withCommit(long other) {
         return new LogState(revision + 1, term, vote, first, last, other, identity, group, voter);

@@ -100,6 +100,11 @@ final class MemberMessages {
             receiver.handedOver();
         } else if (message instanceof GroupMessage.Claim claim) {
             receiver.claimed(from, claim.term());
+        } else if (message instanceof GroupMessage.Logs logs) {
+            log.know(logs.known());
+            send(from, new GroupMessage.LogsKnown(log.known()));
+        } else if (message instanceof GroupMessage.LogsKnown answer) {
+            receiver.knows(from, answer.known());
         }
     }
 
@@ -131,6 +136,9 @@ final class MemberMessages {
 
         /** A member has got a checkpoint, or has stopped to fetch one. */
         void handedOver();
+
+        /** A member has the logs of all members on stable storage. */
+        void knows(Address member, KnownLogs logs);
 
         /** Whether this member follows a leader, and may get a checkpoint of it. */
         boolean follows(Address leader);

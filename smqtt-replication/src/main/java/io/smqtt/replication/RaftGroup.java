@@ -28,11 +28,10 @@ import org.slf4j.LoggerFactory;
  * term: an entry that gets into the log in a later one is applied by no member.
  *
  * <p><b>New logs.</b> The first members found the group ({@link Founding}). A member with a new log in place of a lost one does not vote, until
- * the leader has appended an entry of its own term and <i>all</i> members have answered that they have it. Then the leader proposes to admit it.
+ * the leader has appended an entry of its own term and <i>all</i> members have answered that they have it. Then the leader admits it ({@link
+ * Admission}), and the lost one counts no more ({@link KnownLogs}).
  *
- * <p><b>Home.</b> A leader that is not the home of the group gives the leadership to the home when that asks for it and has all entries.
- *
- * <p>Thread-safe.
+ * <p><b>Home.</b> A leader that is not the home of the group gives the leadership to the home when that asks for it and has all entries. Thread-safe.
  */
 final class RaftGroup implements AutoCloseable {
 
@@ -60,7 +59,7 @@ final class RaftGroup implements AutoCloseable {
     private volatile long beginning;
     private volatile @Nullable View view;
     private volatile boolean ended;
-    private Set<Long> admitted = Set.of(); // used by the thread
+    private final Admission admission; // used by the thread
     private long released; // used by the thread
     private long persisted = -1; // used by the thread
 
@@ -84,6 +83,7 @@ final class RaftGroup implements AutoCloseable {
         });
         handover = new Handover(settings, new Leadership(), listener, thread);
         messages = new MemberMessages(settings, folder, state, log, new Own());
+        admission = new Admission(settings, log, addressed, messages::send);
         gauges = new GroupGauges(settings, log, raft, proposals, messages);
     }
 
@@ -151,6 +151,11 @@ final class RaftGroup implements AutoCloseable {
     /** Whether another node has the data of a group with the same name of another cluster. */
     boolean isForeign(ExtendedUUID node) {
         return addressed.isForeign(node);
+    }
+
+    /** Whether another log was admitted in the place of that of a node. */
+    boolean isReplaced(ExtendedUUID node) {
+        return addressed.isReplaced(node);
     }
 
     /** Sets the way to the other members. Called before the channel is connected. */
@@ -351,17 +356,10 @@ final class RaftGroup implements AutoCloseable {
         if (present == null || present.size() < members.names().size() || matchedByAll() < beginning) {
             return;
         }
-        Set<Long> identities = new HashSet<>();
-        for (Address member : present) {
-            Long identity = addressed.newIdentity(member);
-            if (identity != null) {
-                identities.add(identity);
-            }
-        }
-        if (!identities.isEmpty() && !identities.equals(admitted)) {
+        Set<Long> identities = admission.due(term, present);
+        if (!identities.isEmpty()) {
             byte[] command = GroupCommand.admission(term, log.group(), identities);
             raft.setAsync(command, 0, command.length, null);
-            admitted = Set.copyOf(identities);
         }
     }
 
@@ -495,7 +493,7 @@ final class RaftGroup implements AutoCloseable {
                 }
                 execute(() -> {
                     if (leadingTerm == term) {
-                        admitted = Set.of();
+                        admission.again();
                         home.leads(System.nanoTime());
                         listener.leading(term);
                     }
@@ -545,8 +543,12 @@ final class RaftGroup implements AutoCloseable {
 
         @Override
         public void handedOver() {
-            admitted = Set.of(); // the member may have got the entry that admitted it in the checkpoint, where it is
-            // not read
+            admission.again(); // the member may have the entry that admitted it in the checkpoint, where it is not read
+        }
+
+        @Override
+        public void knows(Address member, KnownLogs logs) {
+            admission.answered(member, logs);
         }
 
         @Override

@@ -4,6 +4,8 @@ package io.smqtt.replication;
 import io.smqtt.bytes.ByteReader;
 import io.smqtt.bytes.ByteWriter;
 import io.smqtt.bytes.MalformedBytesException;
+import org.jgroups.Address;
+import org.jgroups.util.ExtendedUUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +23,24 @@ import org.jspecify.annotations.Nullable;
 record ReplicaVersion(int oldest, int current, String program) {
 
     private static final int OLDEST = 1;
-    private static final int CURRENT = 1;
+    private static final int CURRENT = 2;
+    private static final int KNOWS_LOGS = 2;
     private static final ReplicaVersion BEFORE_NUMBERS = new ReplicaVersion(0, 0, "without a number");
 
     /** That of this program. */
     static ReplicaVersion own() {
         String version = ReplicaVersion.class.getPackage().getImplementationVersion();
         return new ReplicaVersion(OLDEST, CURRENT, version == null ? "unknown" : version);
+    }
+
+    /** That of a node, by its address. */
+    static ReplicaVersion of(Address node) {
+        return decode(node instanceof ExtendedUUID shown ? shown.get(AgreementGuard.VERSION_KEY) : null);
+    }
+
+    /** Whether it answers {@link GroupMessage.Logs}. */
+    boolean knowsLogs() {
+        return current >= KNOWS_LOGS;
     }
 
     byte[] encode() {

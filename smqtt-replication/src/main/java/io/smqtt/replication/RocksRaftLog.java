@@ -50,6 +50,7 @@ final class RocksRaftLog implements Log {
     private volatile LogState state = LogState.NONE;
     private volatile @Nullable Address vote;
     private volatile Set<Long> founders = Set.of();
+    private volatile KnownLogs known = KnownLogs.NONE;
     private volatile boolean fsync = true;
     private @Nullable LogFolder folder; // guarded by this
     private @Nullable Throwable failure; // guarded by this
@@ -81,6 +82,7 @@ final class RocksRaftLog implements Log {
         state = opened.found();
         vote = address(opened.found().vote());
         founders = opened.founders();
+        known = opened.known();
         recent.clear(state.last() + 1);
     }
 
@@ -193,6 +195,25 @@ final class RocksRaftLog implements Log {
     /** The identities of the logs with which the group began; empty if this one is none of them. */
     Set<Long> founders() {
         return founders;
+    }
+
+    /** The logs of all members, as far as they are known. */
+    KnownLogs known() {
+        return known;
+    }
+
+    /** Stores the logs of all members, unless the leader that has said it is not that of the current term or a later one. */
+    synchronized void know(KnownLogs logs) {
+        if (logs.term() < state.term() || logs.term() < known.term() || logs.equals(known)) {
+            return;
+        }
+        try (WriteBatch batch = new WriteBatch()) {
+            opened().database().known(batch, logs);
+            write(batch, state.unchanged(), true);
+            known = logs;
+        } catch (RocksDBException e) {
+            throw failed(ReplicaDamage.of(opened().directory(), e));
+        }
     }
 
     /** The random number that the log got when it was created. */

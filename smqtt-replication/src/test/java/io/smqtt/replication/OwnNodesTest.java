@@ -51,7 +51,7 @@ class OwnNodesTest {
     }
 
     private AgreementGuard guard(String agreement) {
-        return new AgreementGuard(agreement, node -> node.equals(foreign));
+        return new AgreementGuard(agreement, node -> node.equals(foreign) ? AgreementGuard.OTHER_CLUSTER : null);
     }
 
     private ExtendedUUID node(String agreement) {
@@ -111,7 +111,7 @@ class OwnNodesTest {
 
     private ExtendedUUID node(ReplicaVersion version) {
         ExtendedUUID node = ExtendedUUID.randomUUID();
-        new AgreementGuard("3 of a, b, c", other -> false, version).describe(node);
+        new AgreementGuard("3 of a, b, c", other -> null, version).describe(node);
         return node;
     }
 
