@@ -7,7 +7,7 @@ import { t } from '../i18n'
 import { Badge, Card, Failure, Field, Name, Table, useLoad } from '../ui'
 
 const PAUSE_MILLIS = 500
-const FIRST = { topic: 'sensors/1', clientid: 'kitchen', qos: '1', payload: '{"t": 41.5}', more: '' }
+const FIRST = { topic: '', clientid: 'kitchen', qos: '1', payload: '{"t": 41.5}', more: '' }
 
 type Sample = typeof FIRST
 
@@ -24,9 +24,9 @@ interface Result {
   clauses: Clause[]
 }
 
-async function evaluate(sql: string, { qos, more, ...fields }: Sample, signal: AbortSignal): Promise<Result | undefined> {
+async function evaluate(sql: string, { topic, qos, more, ...fields }: Sample, signal: AbortSignal): Promise<Result | undefined> {
   if (!sql.trim()) return undefined
-  const context = { ...fields, qos: Number(qos), ...(more.trim() ? JSON.parse(more) : {}) }
+  const context = { ...fields, ...(topic && { topic }), qos: Number(qos), ...(more.trim() ? JSON.parse(more) : {}) }
   const answer = await send('POST', address('rule_test', { trace: true }), { sql, context }, signal)
   return (await answer.json()) as Result
 }
@@ -55,7 +55,7 @@ export function Trial({ sql }: { sql: string }) {
       <p class="dim">{t('tryOutHelp')}</p>
       <div class="fields">
         <Field label={t('topic')}>
-          <input {...field('topic')} />
+          <input {...field('topic')} placeholder={t('topicOfFrom')} />
         </Field>
         <Field label={t('clientId')}>
           <input {...field('clientid')} />
