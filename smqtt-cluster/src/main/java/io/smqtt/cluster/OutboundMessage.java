@@ -137,7 +137,7 @@ final class OutboundMessage extends Outbound {
     /** Holds the publisher's acknowledgement until {@link #settle}; once, even if groups are added later. */
     void hold(RouteTicket offered) {
         if (ticket == RouteTicket.NONE && offered != RouteTicket.NONE) {
-            offered.hold();
+            offered.holdElsewhere();
             ticket = offered;
         }
     }

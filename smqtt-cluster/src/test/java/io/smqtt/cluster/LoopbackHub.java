@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.smqtt.BrokerBuilder;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.test.TestBroker;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -32,12 +34,17 @@ final class LoopbackHub {
 
     /** Starts a broker with a cluster whose SUBACK waits for the other nodes. */
     TestBroker start(String nodeId, @Nullable ManualStore with) {
+        return start(nodeId, with, parts -> parts);
+    }
+
+    /** The same with other parts, too. */
+    TestBroker start(String nodeId, @Nullable ManualStore with, UnaryOperator<BrokerBuilder> more) {
         ClusterConfig config = ClusterConfig.builder()
                 .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
                 .build();
         ClusterModule module = new ClusterModule(config, nodeId, transport(nodeId), ClusterSettings.defaults());
         return TestBroker.builder()
-                .parts(parts -> parts.module(module).store(with))
+                .parts(parts -> more.apply(parts.module(module).store(with)))
                 .start();
     }
 

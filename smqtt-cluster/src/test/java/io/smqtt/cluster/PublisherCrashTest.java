@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AccessDecision;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.TestBroker;
@@ -14,6 +15,8 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The node of a publisher is killed while it forwards QoS 2 messages to subscribers of another node, and the publisher sends them again. */
@@ -32,7 +36,10 @@ class PublisherCrashTest {
 
     private final LoopbackHub hub = new LoopbackHub();
     private ManualStore store = new ManualStore(System::nanoTime);
+    private final ManualStore full = new ManualStore(System::nanoTime);
+    private final Set<String> denied = new CopyOnWriteArraySet<>();
     private TestBroker receiver;
+    private @Nullable TestBroker refusing;
     private @Nullable TestBroker sender;
 
     @BeforeEach
@@ -46,7 +53,25 @@ class PublisherCrashTest {
         if (sender != null) {
             sender.close();
         }
+        if (refusing != null) {
+            refusing.close();
+        }
         receiver.close();
+    }
+
+    /** A subscriber on a node that can store nothing from {@link ManualStore#fail} on, and refuses its messages then. */
+    private RawClient otherSubscriber() {
+        TestBroker started = hub.start("full", full);
+        refusing = started;
+        RawClient client = started.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+        client.connect(ConnectBytes.of("other").persistent(1_000));
+        client.subscribe(TOPIC, 2);
+        return client;
+    }
+
+    /** All nodes know the subscriptions of the node of a client then. */
+    private static void awaitKnown(RawClient ofNode) {
+        ofNode.subscribe("known", 0);
     }
 
     private RawClient subscriber(boolean persistent) {
@@ -58,7 +83,11 @@ class PublisherCrashTest {
 
     /** Starts the node of the publisher, which knows the subscriptions of the other one then. */
     private RawClient startSender(ProtocolVersion version, boolean present) {
-        TestBroker started = hub.start("sender", store);
+        TestBroker started = hub.start(
+                "sender",
+                store,
+                parts -> parts.authorizer(request ->
+                        (denied.contains(request.topic()) ? AccessDecision.DENY : AccessDecision.ALLOW).now()));
         sender = started;
         try (RawClient probing = started.client(ProtocolVersion.MQTT_5, "probing")) {
             probing.deadline(BrokerCluster.PATIENCE);
@@ -81,6 +110,13 @@ class PublisherCrashTest {
         hub.noticed("sender");
         Objects.requireNonNull(sender).close();
         store = store.reopened(System::nanoTime);
+    }
+
+    /** Connects the publisher again, to its node. */
+    private RawClient open(ProtocolVersion version) {
+        RawClient client = Objects.requireNonNull(sender).open(version).deadline(BrokerCluster.PATIENCE);
+        client.connect(ConnectBytes.of("publisher").persistent(1_000));
+        return client;
     }
 
     private static PublishBytes message(int packetId, String payload) {
@@ -284,17 +320,270 @@ class PublisherCrashTest {
     @Test
     void aNewMessageWithTheIdentifierOfARefusedOneComes() {
         RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
         RawClient client = startSender(ProtocolVersion.MQTT_5, false);
-        store.fail();
+        awaitKnown(other);
+        full.fail();
         client.send(message(ID, "x"));
         assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         complete(subscriber, "x");
-        store.heal();
+        full.heal();
         client.send(message(ID, "y").dup());
         assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
 
         complete(subscriber, "y");
+        complete(other, "y");
         assertThat(store.received("publisher")).containsExactly(ID);
+    }
+
+    @Test
+    void aRefusalLeavesWhenTheStoreHasTheNumberOfTheNextMessage() {
+        RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
+        RawClient first = startSender(ProtocolVersion.MQTT_5, false);
+        awaitKnown(other);
+        full.fail();
+        store.hold();
+        first.send(message(ID, "x"));
+        first.send(PublishBytes.to("nowhere").qos(1, ID + 1));
+        complete(subscriber, "x");
+        awaitSubmitted();
+        first.ping(); // neither answer has come, since the first one must
+
+        store.release();
+
+        assertThat(first.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(first.expect(MqttMessageType.PUBACK).packetId()).isEqualTo(ID + 1);
+        full.heal();
+        hub.lose("sender", "receiver");
+        first.send(message(ID, "y")); // the node is killed before another one has it
+        first.ping();
+        kill();
+        hub.carry("sender", "receiver");
+        RawClient second = startSender(ProtocolVersion.MQTT_5, true);
+        second.send(message(ID, "y").dup());
+        assertThat(second.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(subscriber, "y");
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void aMessageComesOnceIfItsNodeIsKilledBeforeItsRefusal() {
+        RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        awaitKnown(other);
+        full.fail();
+        store.hold();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        awaitSubmitted();
+        kill();
+        full.heal();
+
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        awaitKnown(other);
+        client.send(message(ID, "x").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(other, "x");
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void aClientIsDisconnectedIfTheNumberOfTheNextMessageCannotBeStored() {
+        RawClient subscriber = subscriber(true);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.fail();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        client.expectDisconnect(ReasonCode.QUOTA_EXCEEDED);
+        store.heal();
+
+        client = open(ProtocolVersion.MQTT_5);
+        client.send(message(ID, "x").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        release(client, ID);
+        subscriber.expectNothing();
+        client.send(message(ID, "y"));
+        client.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "y");
+    }
+
+    /** No other node has a message, so that its client need not wait, and is not disconnected. */
+    @Test
+    void aMessageForThisNodeAloneIsRefusedByAReasonThoughNothingCanBeStored() {
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        RawClient own = Objects.requireNonNull(sender).open(ProtocolVersion.MQTT_5);
+        own.deadline(BrokerCluster.PATIENCE).connect(ConnectBytes.of("own").persistent(1_000));
+        own.subscribe("own", 2);
+        store.fail();
+        client.send(PublishBytes.to("own").payload("x").qos(2, ID));
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        store.heal();
+        client.send(PublishBytes.to("own").payload("y").qos(2, ID));
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        own.expectPublish("own", "y");
+    }
+
+    /** A client has lost the right to a message that it sends again. */
+    @Test
+    void aNewMessageWithTheIdentifierOfADeniedRepetitionComes() {
+        RawClient subscriber = subscriber(true);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        store.hold();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        awaitSubmitted();
+        kill();
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        denied.add(TOPIC);
+        client.send(message(ID, "x").dup());
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+        denied.clear();
+        hub.lose("sender", "receiver");
+        client.send(message(ID, "y"));
+        client.ping();
+        kill();
+        hub.carry("sender", "receiver");
+
+        client = startSender(ProtocolVersion.MQTT_5, true);
+        client.send(message(ID, "y").dup());
+
+        assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(subscriber, "y");
+    }
+
+    /** MQTT 3.1.1 has no reasons: the client is disconnected, and comes back with the message. Other nodes may have it, and this one has dropped it. */
+    @Test
+    void aMessageComesOnceIfItsClientIsDisconnectedInPlaceOfAReason() {
+        RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
+        RawClient client = startSender(ProtocolVersion.MQTT_3_1_1, false);
+        RawClient own = Objects.requireNonNull(sender).open(ProtocolVersion.MQTT_5);
+        own.deadline(BrokerCluster.PATIENCE).connect(ConnectBytes.of("own").persistent(1_000));
+        own.subscribe(TOPIC, 2);
+        awaitKnown(other);
+        full.fail();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        client.expectClosed();
+        own.expectNothing();
+        full.heal();
+
+        client = open(ProtocolVersion.MQTT_3_1_1);
+        client.send(message(ID, "x").dup());
+
+        client.expect(MqttMessageType.PUBREC);
+        release(client, ID);
+        complete(other, "x");
+        complete(own, "x");
+        subscriber.expectNothing();
+        client.send(message(ID, "y"));
+        client.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "y");
+    }
+
+    /** A client without its state uses the packet identifier for another message, which its node loses. */
+    @Test
+    void aNewMessageOfAClientThatHasForgottenTheRefusedOneComes() {
+        RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
+        RawClient client = startSender(ProtocolVersion.MQTT_3_1_1, false);
+        awaitKnown(other);
+        full.fail();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        client.expectClosed();
+        full.heal();
+        client = open(ProtocolVersion.MQTT_3_1_1);
+        hub.lose("sender", "receiver");
+        client.send(message(ID, "y"));
+        client.ping();
+        kill();
+        hub.carry("sender", "receiver");
+
+        client = startSender(ProtocolVersion.MQTT_3_1_1, true);
+        client.send(message(ID, "y").dup());
+
+        client.expect(MqttMessageType.PUBREC);
+        complete(subscriber, "y");
+    }
+
+    /** The client has another connection when its message is refused. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ProtocolVersion.class,
+            names = {"MQTT_5", "MQTT_3_1_1"})
+    void aMessageThatIsRefusedOnTheNextConnectionComesOnce(ProtocolVersion version) {
+        RawClient subscriber = subscriber(true);
+        RawClient other = otherSubscriber();
+        RawClient client = startSender(version, false);
+        awaitKnown(other);
+        full.hold();
+        client.send(message(ID, "x"));
+        complete(subscriber, "x");
+        client = open(version);
+        client.send(message(ID, "x").dup());
+        client.ping();
+        full.fail();
+        full.release();
+
+        if (version.isV5()) {
+            assertThat(client.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        } else {
+            client.expectClosed();
+            client = open(version);
+        }
+        full.heal();
+        client.send(message(ID, version.isV5() ? "y" : "x").dup());
+        client.expect(MqttMessageType.PUBREC);
+        if (version.isV5()) {
+            complete(subscriber, "y");
+        }
+        subscriber.expectNothing();
+    }
+
+    /** The client takes over its session on its node. */
+    @Test
+    void aMessageThatComesWhileNumbersAreShortenedComesOnce() {
+        RawClient subscriber = subscriber(true);
+        RawClient client = startSender(ProtocolVersion.MQTT_5, false);
+        for (int i = 1; i <= 1_024; i++) {
+            client.send(PublishBytes.to("nowhere").qos(2, i));
+            client.expect(MqttMessageType.PUBREC);
+            if (i == 1_024) {
+                store.hold();
+            }
+            client.acknowledge(0x62, i);
+            if (i < 1_024) {
+                client.expect(MqttMessageType.PUBCOMP);
+            }
+        }
+        awaitSubmitted();
+        RawClient next = Objects.requireNonNull(sender).open(ProtocolVersion.MQTT_5);
+        next.deadline(BrokerCluster.PATIENCE)
+                .send(ConnectBytes.of("publisher").persistent(1_000))
+                .send(message(ID, "x"));
+        commitFirstOf(2); // the number for all
+        commitFirstOf(2); // the session of the new connection, behind it the removal of the other numbers
+        next.expect(MqttMessageType.CONNACK);
+        subscriber.expectNothing();
+        kill();
+
+        next = startSender(ProtocolVersion.MQTT_5, true);
+        next.send(message(ID, "x").dup());
+
+        assertThat(next.expect(MqttMessageType.PUBREC).reason()).isEqualTo(ReasonCode.SUCCESS);
+        complete(subscriber, "x");
+        subscriber.expectNothing();
+    }
+
+    private void commitFirstOf(int pending) {
+        ManualStore held = store;
+        await().atMost(BrokerCluster.PATIENCE).until(() -> held.pending() >= pending);
+        held.commitOne();
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.Deadline;
+import io.smqtt.session.InboundFlow;
 import io.smqtt.session.Session;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.thread.OnEventLoop;
@@ -81,16 +82,20 @@ final class AcknowledgementOrder {
                 pause.cancel();
                 pause = null;
             }
-            connection.loop().routing().executor().execute(() -> {
-                connection.answered();
-                connection.proceed();
-            });
+            connection.answerLater();
         }
     }
 
     /** Creates the ticket of a message whose answer keeps its turn; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos) {
         return add(new Pending(packetId, qos, false, false));
+    }
+
+    /** Creates the ticket of a QoS 2 message that was routed on another connection, and is not settled. */
+    Pending expectSettled(int packetId) {
+        Pending next = expect(packetId, QoS.EXACTLY_ONCE);
+        next.isElsewhere = true;
+        return next;
     }
 
     /** Creates the ticket of a message that is about to be routed; it is held until {@link Pending#routed}. */
@@ -153,6 +158,12 @@ final class AcknowledgementOrder {
         private boolean finished;
         private boolean isHeldBack;
 
+        /** Whether another node may have the message, whatever becomes of it here. */
+        private boolean isElsewhere;
+
+        /** Whether the client cannot be told of the refusal: the packet identifier has no new number in the store. */
+        private boolean isUnanswered;
+
         /** Operations of subscribers; guarded by this. */
         private @Nullable List<JointOperation> operations;
 
@@ -173,6 +184,12 @@ final class AcknowledgementOrder {
         }
 
         @Override
+        public void holdElsewhere() {
+            isElsewhere = true;
+            hold();
+        }
+
+        @Override
         public void release(boolean success) {
             if (!success) {
                 failed = true;
@@ -189,6 +206,13 @@ final class AcknowledgementOrder {
         @Override
         public void routed(ReasonCode outcome) {
             routed(outcome, null);
+        }
+
+        @Override
+        public void refused(ReasonCode outcome, @Nullable String text) {
+            isElsewhere = true;
+            failed = true;
+            routed(outcome, text);
         }
 
         /** Completes routing, or a refusal with a reason string. */
@@ -280,7 +304,6 @@ final class AcknowledgementOrder {
         }
 
         private void complete() {
-            finished = true;
             heldBack -= isHeldBack ? 1 : 0;
             StoreLoop store = connection.loop().store();
             if (recorded && !joint && !failed && store != null) { // the acknowledgement does not wait for the write
@@ -289,6 +312,31 @@ final class AcknowledgementOrder {
             for (JointOperation operation : operations()) {
                 operation.settled(!failed);
             }
+            if (qos == QoS.EXACTLY_ONCE && failed && hasAnswer()) {
+                renumber(connection.session().inbound());
+            } else {
+                answer();
+            }
+        }
+
+        /** Whether the client is about to get a reason for the refusal, which ends the exchange. */
+        private boolean hasAnswer() {
+            return connection.isV5()
+                    && !connection.isClosing()
+                    && connection.session().owner() == connection.loop().routing();
+        }
+
+        /** The packet identifier may be used for another message after the answer: it gets another number before, in the store if another node knows this one. */
+        private void renumber(InboundFlow inbound) {
+            boolean awaited = isElsewhere && connection.waitsForStore();
+            inbound.renumber(packetId, awaited, connection.wantsStable(), kept -> {
+                isUnanswered = !kept;
+                answer();
+            });
+        }
+
+        private void answer() {
+            finished = true;
             if (qos == QoS.EXACTLY_ONCE) { // also if the connection has ended
                 settle(connection.session());
             }
@@ -305,16 +353,15 @@ final class AcknowledgementOrder {
         }
 
         private void send() {
-            if (failed && !connection.isV5()) {
+            boolean replaced = failed && !reason.isError();
+            ReasonCode sent = replaced ? ReasonCode.QUOTA_EXCEEDED : reason;
+            String text = replaced ? null : reasonString;
+            if (isUnanswered || (failed && !connection.isV5())) {
                 connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
             } else if (qos == QoS.AT_LEAST_ONCE) {
-                connection
-                        .output()
-                        .pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
+                connection.output().pubAck(packetId, sent, text);
             } else {
-                connection
-                        .output()
-                        .pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
+                connection.output().pubRec(packetId, sent, text);
             }
         }
     }

@@ -518,6 +518,7 @@ public final class ConnectFlow {
                 window,
                 fromClient == 0 ? null : new InboundAliases(fromClient),
                 toClient == 0 ? null : new OutboundAliases(toClient));
+        PublishFlow.awaitNumbers(connection, session);
         ClientRates limited = rates.of(
                 connection.link().listener(),
                 connection.client().clientId(),

@@ -229,6 +229,15 @@ final class Connection implements PacketSink, TicketOffer.Publisher, TracedConne
         awaited--;
     }
 
+    /** Ends one {@link #await()} in a later pass of the event loop, and resumes decoding. */
+    @AnyThread
+    void answerLater() {
+        loop.routing().executor().execute(() -> {
+            answered();
+            proceed();
+        });
+    }
+
     /** Resumes decoding unless another answer is awaited; on the event loop. Has no effect during decoding, which continues anyway. */
     void proceed() {
         if (awaited == 0) {

@@ -124,7 +124,7 @@ public final class PublishFlow {
                 DelayedTopic later = DelayedTopic.of(
                         topic.value(), prefix, settings.maxDelay().toSeconds());
                 if (later == null) {
-                    acknowledge(connection, packet.packetId(), qos, ReasonCode.TOPIC_NAME_INVALID, NO_DELAY);
+                    refuse(connection, packet, ReasonCode.TOPIC_NAME_INVALID, NO_DELAY);
                     return;
                 }
                 topic = later.topic();
@@ -135,7 +135,7 @@ public final class PublishFlow {
         if (rewrites != null) {
             topic = rewritten(connection, rewrites, topic);
             if (topic == null) {
-                acknowledge(connection, packet.packetId(), qos, ReasonCode.TOPIC_NAME_INVALID, TopicRewrites.NO_TOPIC);
+                refuse(connection, packet, ReasonCode.TOPIC_NAME_INVALID, TopicRewrites.NO_TOPIC);
                 return;
             }
         }
@@ -162,7 +162,7 @@ public final class PublishFlow {
             PacketTrace.publishReceived(connection, packet, message);
         }
         if (validatesPayloadFormat && !hasDeclaredFormat(message)) {
-            acknowledge(connection, packetId, qos, ReasonCode.PAYLOAD_FORMAT_INVALID);
+            refuse(connection, packet, ReasonCode.PAYLOAD_FORMAT_INVALID, null);
             return;
         }
         long generation = authorizer.generation();
@@ -199,7 +199,7 @@ public final class PublishFlow {
             Connection connection, PublishPacket packet, TopicName topic, Payload payload, int first) {
         RoutingLoop loop = connection.loop().routing();
         long stored = packet.qos() == QoS.EXACTLY_ONCE
-                ? connection.session().inbound().messageId(packet.packetId())
+                ? connection.session().inbound().messageId(packet.packetId(), packet.duplicate())
                 : ApplicationMessage.NO_ID;
         ApplicationMessage message = new ApplicationMessage(
                 stored == ApplicationMessage.NO_ID ? loop.nextMessageId() : stored,
@@ -235,7 +235,7 @@ public final class PublishFlow {
         if (awaiting == null) {
             acknowledge(connection, packetId, QoS.EXACTLY_ONCE, ReasonCode.SUCCESS);
         } else if (!(awaiting instanceof AcknowledgementOrder.Pending pending && pending.isOf(connection))) {
-            inbound.follow(packetId, connection.acknowledgements().expect(packetId, QoS.EXACTLY_ONCE));
+            inbound.follow(packetId, connection.acknowledgements().expectSettled(packetId));
         }
         return true;
     }
@@ -266,7 +266,13 @@ public final class PublishFlow {
             intercept(connection, packetId, message.qos(), message, delay, first);
         } else {
             connection.denied("publish", message.topic().value(), decision.reasonString());
-            acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED, decision.reasonString());
+            refuse(
+                    connection,
+                    packetId,
+                    message.qos(),
+                    message.isRepeated(),
+                    ReasonCode.NOT_AUTHORIZED,
+                    decision.reasonString());
         }
     }
 
@@ -305,7 +311,13 @@ public final class PublishFlow {
         if (interception instanceof Interception.Forward<ApplicationMessage> forward) {
             intercept(connection, packetId, sent, forward.request().inPlaceOf(message), delay, at + 1);
         } else if (interception instanceof Interception.Stop<ApplicationMessage> stop) {
-            acknowledge(connection, packetId, sent, PermittedReasons.inPubAck(stop.reason()), stop.reasonString());
+            refuse(
+                    connection,
+                    packetId,
+                    sent,
+                    message.isRepeated(),
+                    PermittedReasons.inPubAck(stop.reason()),
+                    stop.reasonString());
         }
     }
 
@@ -343,7 +355,7 @@ public final class PublishFlow {
             }
             outcome = outcome(router.route(loop, message, offer));
         }
-        settle(connection, packetId, qos, offer, outcome);
+        settle(connection, packetId, qos, offer, outcome, message.isRepeated());
     }
 
     /** Accepts a message that is published later, and acknowledges it when it is stored. */
@@ -361,15 +373,18 @@ public final class PublishFlow {
                 && connection.session().isStored()) {
             offer.claim(); // its identifier is stored as well
         }
-        settle(connection, packetId, qos, offer, outcome);
+        settle(connection, packetId, qos, offer, outcome, message.isRepeated());
     }
 
     /** Acknowledges a message at once, unless somebody holds its ticket. */
-    private void settle(Connection connection, int packetId, QoS qos, TicketOffer offer, ReasonCode outcome) {
+    private void settle(
+            Connection connection, int packetId, QoS qos, TicketOffer offer, ReasonCode outcome, boolean again) {
         TicketOffer.RoutedTicket pending = offer.ticket();
         connection.loop().takeBack(offer);
         if (pending == null) {
-            acknowledge(connection, packetId, qos, outcome);
+            refuse(connection, packetId, qos, again, outcome, null);
+        } else if (outcome.isError() && connection.isV5()) {
+            pending.refused(outcome, null);
         } else {
             pending.routed(outcome);
             if (!connection.isV5()) {
@@ -385,6 +400,32 @@ public final class PublishFlow {
     /** Acknowledges a message that nothing waits for. Before MQTT 5.0 a client cannot be notified of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
         acknowledge(connection, packetId, qos, code, null);
+    }
+
+    /** Refuses a message before it is routed. */
+    private void refuse(Connection connection, PublishPacket packet, ReasonCode code, @Nullable String reasonString) {
+        boolean again = packet.duplicate() && connection.session().isStored() && connection.waitsForStore();
+        refuse(connection, packet.packetId(), packet.qos(), again, code, reasonString);
+    }
+
+    /**
+     * Answers a message that is not routed, or that nothing waits for.
+     *
+     * @param again whether it may have been routed before: then its packet identifier gets another number if it is refused now
+     */
+    private void refuse(
+            Connection connection,
+            int packetId,
+            QoS qos,
+            boolean again,
+            ReasonCode code,
+            @Nullable String reasonString) {
+        if (again && qos == QoS.EXACTLY_ONCE && code.isError() && connection.isV5()) {
+            observer.messageRefused(qos, code);
+            connection.ticket(packetId, qos).refused(code, reasonString);
+        } else {
+            acknowledge(connection, packetId, qos, code, reasonString);
+        }
     }
 
     private void acknowledge(
@@ -426,10 +467,16 @@ public final class PublishFlow {
     /** Reads nothing while the identifiers of next messages get their short form: about a commit's time, once in a thousand messages. */
     private static void shorten(Connection connection, InboundFlow inbound) {
         connection.await();
-        inbound.shorten(() -> connection.loop().routing().executor().execute(() -> {
-            connection.answered();
-            connection.proceed();
-        }));
+        inbound.shorten(connection::answerLater);
+    }
+
+    /** Reads nothing from a client that has taken over its session in that time. */
+    static void awaitNumbers(Connection connection, Session session) {
+        InboundFlow inbound = session.inboundOrNull();
+        if (inbound != null && inbound.isShortening()) {
+            connection.await();
+            inbound.afterShortened(connection::answerLater);
+        }
     }
 
     void onPubAck(Connection connection, int packetId, ReasonCode reason) {

@@ -27,6 +27,13 @@ final class TicketOffer implements RouteTicket {
 
         /** Completes routing. */
         void routed(ReasonCode outcome);
+
+        /**
+         * Refuses a message that was not routed, and perhaps was before: its client has sent it again. In place of {@link #routed}.
+         *
+         * @param reason an error
+         */
+        void refused(ReasonCode reason, @Nullable String reasonString);
     }
 
     private @Nullable Publisher publisher;
@@ -68,6 +75,11 @@ final class TicketOffer implements RouteTicket {
     @Override
     public void hold() {
         claim().hold();
+    }
+
+    @Override
+    public void holdElsewhere() {
+        claim().holdElsewhere();
     }
 
     @Override

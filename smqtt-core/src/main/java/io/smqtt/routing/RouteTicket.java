@@ -28,6 +28,14 @@ public interface RouteTicket {
     void hold();
 
     /**
+     * The same as {@link #hold}, for another node. That may keep the message although its publisher is told of a refusal.
+     */
+    @AnyThread
+    default void holdElsewhere() {
+        hold();
+    }
+
+    /**
      * Releases one hold.
      *
      * @param success false if the message could not be stored: the publisher gets no positive acknowledgement

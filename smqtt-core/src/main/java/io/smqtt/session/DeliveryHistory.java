@@ -25,6 +25,13 @@ final class DeliveryHistory {
 
     private static final int USUAL_BLOCKS = 2;
     private static final int SHARE_OF_HEAP = 64;
+
+    /** Changes the key of a session, which stays odd: what it has lost is among what it has taken. */
+    private static final long LOST = 0x5851_F42D_4C95_7F2CL;
+
+    /** The key of all stored sessions, for deliveries of {@link TakenNotes}. */
+    private static final long STORED = 0x2545_F491_4F6C_DD1DL;
+
     private static final long BLOCK_BYTES = 2L * TakenMessages.CAPACITY * Long.BYTES;
 
     private final Ticker ticker;
@@ -94,8 +101,32 @@ final class DeliveryHistory {
         }
     }
 
-    /** Whether a session is known to have taken a delivery; see {@link TakenMessages#idOf}. */
+    /** Records that a session has not got a delivery that it had taken, because it could not be stored: a repetition is taken. */
+    @OnEventLoop
+    void lost(RoutingLoop loop, long sessionKey, long deliveryId) {
+        took(loop, sessionKey ^ LOST, deliveryId);
+    }
+
+    /** The same for a delivery of a note, see {@link TakenNotes#delivery}. */
+    @OnEventLoop
+    void lostNoted(int loop, long delivery) {
+        TakenBlocks[] all = byLoop;
+        if (all != null) {
+            all[loop].took(STORED, delivery, blocks());
+        }
+    }
+
+    /** Whether a stored session has lost a delivery of a note. */
+    boolean hasLostNoted(long delivery) {
+        return contains(STORED, delivery);
+    }
+
+    /** Whether a session is known to have taken a delivery, and not to have lost it; see {@link TakenMessages#idOf}. */
     boolean knows(long sessionKey, long deliveryId) {
+        return contains(sessionKey, deliveryId) && !contains(sessionKey ^ LOST, deliveryId);
+    }
+
+    private boolean contains(long sessionKey, long deliveryId) {
         TakenBlocks[] all = byLoop;
         if (all != null) {
             for (TakenBlocks ofLoop : all) {

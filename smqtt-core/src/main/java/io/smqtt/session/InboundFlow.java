@@ -7,8 +7,10 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,12 @@ public final class InboundFlow {
     private @Nullable BitSet awaitingRelease;
     private int count;
     private @Nullable IntObjectHashMap<Unsettled> unsettled;
+
+    /** Packet identifiers of messages that were not kept, of which the client does not know it: it sends them again. Null without any. */
+    private @Nullable BitSet unanswered;
+
+    /** What runs when the identifiers of next messages have a short form; null unless they are getting one. */
+    private @Nullable List<Runnable> afterShortened;
 
     /**
      * Creates an empty flow.
@@ -62,6 +70,7 @@ public final class InboundFlow {
     private static final class Unsettled {
         private final RouteTicket origin;
         private @Nullable RouteTicket follower;
+        private boolean renumbered;
 
         private Unsettled(RouteTicket origin) {
             this.origin = origin;
@@ -110,7 +119,8 @@ public final class InboundFlow {
     }
 
     /**
-     * Completes a message, which is committed or could not be kept. If not, the client's next attempt is a new message.
+     * Completes a message, which is committed or could not be kept. If not, the client's next attempt is routed: with the same identifier, unless
+     * {@link #renumber} was called before, so that sessions of other nodes which have the message recognize it.
      *
      * @param packetId 1 to 65,535
      * @param origin the ticket with which it was routed
@@ -121,16 +131,43 @@ public final class InboundFlow {
         if (entry == null || entry.origin != origin) {
             return; // released in the meantime
         }
-        forget(packetId);
-        if (!kept) {
+        RouteTicket follower = entry.follower;
+        if (!kept && follower != null) { // it answers, and completes the message then
+            Objects.requireNonNull(unsettled).put(packetId, new Unsettled(follower));
+        } else {
+            forget(packetId);
+        }
+        if (follower != null) {
+            follower.release(kept);
+        } else if (!kept) {
             released(packetId);
-            if (record != null) {
-                record.refused(packetId);
+            if (record != null && record.numbers() != null && !entry.renumbered) {
+                unanswered = unanswered == null ? new BitSet() : unanswered;
+                unanswered.set(packetId);
             }
         }
-        if (entry.follower != null) {
-            entry.follower.release(kept);
+    }
+
+    /**
+     * Gives the next message with a packet identifier another identifier than the present one, of which the client is about to learn that it was refused.
+     *
+     * @param packetId 1 to 65,535
+     * @param waits whether the other identifier has to be in the store before the client learns of it: another node may have the message
+     * @param stable whether it has to be on stable storage
+     * @param then receives whether that is so; if not, the identifier is the same as before
+     */
+    public void renumber(int packetId, boolean waits, boolean stable, CommitCallback then) {
+        if (record == null) {
+            then.committed(true);
+            return;
         }
+        Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
+        record.refused(packetId, waits, stable, kept -> {
+            if (entry != null) {
+                entry.renumbered = kept;
+            }
+            then.committed(kept);
+        });
     }
 
     private void forget(int packetId) {
@@ -230,12 +267,19 @@ public final class InboundFlow {
      * again after a crash, here or at another node.
      *
      * @param packetId 1 to 65,535, not one that awaits PUBREL
+     * @param again whether the client says that it has sent the message before
      * @return {@link ApplicationMessage#NO_ID} if the message gets any identifier: for a session that is not stored, and without a cluster
      */
-    public long messageId(int packetId) {
+    public long messageId(int packetId, boolean again) {
         ExchangeNumbers numbers = record == null ? null : record.numbers();
         if (record == null || numbers == null) {
             return ApplicationMessage.NO_ID;
+        }
+        if (unanswered != null && unanswered.get(packetId)) {
+            unanswered.clear(packetId);
+            if (!again) { // another message, of a client that has lost its state
+                record.refused(packetId, false, false, kept -> {});
+            }
         }
         if (numbers.size() >= ExchangeNumbers.MANY && !numbers.has(packetId)) {
             record.keepNumber(packetId);
@@ -250,7 +294,8 @@ public final class InboundFlow {
      */
     public boolean isLong() {
         ExchangeNumbers numbers = record == null ? null : record.numbers();
-        if (numbers == null || numbers.size() < ExchangeNumbers.MANY + count) { // those in use stay
+        int used = count + (unanswered == null ? 0 : unanswered.cardinality()); // their rows stay
+        if (numbers == null || isShortening() || numbers.size() < ExchangeNumbers.MANY + used) {
             return false;
         }
         if (unsettled != null) {
@@ -271,8 +316,42 @@ public final class InboundFlow {
     public void shorten(Runnable then) {
         if (record == null) {
             then.run();
+            return;
+        }
+        List<Runnable> tasks = new ArrayList<>(List.of(then));
+        afterShortened = tasks;
+        if (unanswered != null) {
+            unanswered.stream().forEach(record::keepNumber);
+        }
+        record.shortenNumbers(this::isUsed, () -> {
+            afterShortened = null;
+            tasks.forEach(Runnable::run);
+        });
+    }
+
+    private boolean isUsed(int packetId) {
+        return isAwaitingRelease(packetId) || (unanswered != null && unanswered.get(packetId));
+    }
+
+    /**
+     * Whether {@link #shorten} has not come to its end. A client that takes over the session meanwhile must not send a message either.
+     *
+     * @return false if messages may come
+     */
+    public boolean isShortening() {
+        return afterShortened != null;
+    }
+
+    /**
+     * Runs a task at the end of {@link #shorten}.
+     *
+     * @param task runs on the event loop of the session; at once unless {@link #isShortening}
+     */
+    public void afterShortened(Runnable task) {
+        if (afterShortened == null) {
+            task.run();
         } else {
-            record.shortenNumbers(this::isAwaitingRelease, then);
+            afterShortened.add(task);
         }
     }
 
@@ -280,6 +359,7 @@ public final class InboundFlow {
     int room() {
         ExchangeNumbers numbers = record == null ? null : record.numbers();
         int others = numbers == null ? 0 : numbers.bytes() * Byte.SIZE;
+        others += unanswered == null ? 0 : unanswered.size();
         return others + (awaitingRelease == null ? 0 : awaitingRelease.size());
     }
 

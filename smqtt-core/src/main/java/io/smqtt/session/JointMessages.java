@@ -116,6 +116,9 @@ final class JointMessages {
             if (sequence >= 0) {
                 unsafeSent--;
             }
+            if (!kept) {
+                rows.lost(stored);
+            }
             if (session.hasEnded()) {
                 if (kept) {
                     endLate();

@@ -43,7 +43,10 @@ final class RepeatedMessages {
             return once && history.knows(key, id);
         }
         boolean had = record.tookBefore(id)
-                || ((once || record.isAdopted()) && !record.hasFailedLately() && history.knows(key, id));
+                || ((once || record.isAdopted())
+                        && !record.hasFailedLately()
+                        && history.knows(key, id)
+                        && !history.hasLostNoted(TakenNotes.delivery(record.number(), id)));
         if (had) {
             record.awaitTaken(ticket);
         }

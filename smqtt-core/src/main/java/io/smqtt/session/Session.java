@@ -331,7 +331,7 @@ public final class Session extends SessionContext {
         services.history().took(owner, key, message, subscription, expirySeconds() > 0);
     }
 
-    /** The number of this session, unique in this process. */
+    @Override
     @AnyThread
     long key() {
         return key;
@@ -562,8 +562,8 @@ public final class Session extends SessionContext {
         life.claimClock(clock);
     }
 
-    @Nullable
-    InboundFlow inboundOrNull() {
+    /** {@return the receiver's half of QoS 2; null if the client has sent no QoS 2 message} */
+    public @Nullable InboundFlow inboundOrNull() {
         return inbound;
     }
 

@@ -37,6 +37,10 @@ abstract class SessionContext extends GroupMember {
     /** Whether the current event loop is the session's, and the session is not moving to it. */
     abstract boolean isHere();
 
+    /** The number of this session, unique in this process. */
+    @AnyThread
+    abstract long key();
+
     /**
      * Returns whether the session has ended.
      *

@@ -381,10 +381,31 @@ final class SessionRecord {
         }
     }
 
-    /** The message with an identifier was refused: the next one is another message. No client waits for this. */
-    void refused(int packetId) {
+    /**
+     * A message was refused: the next one with its packet identifier is another message.
+     *
+     * @param waits whether the client learns of it when the store has the number of the next one
+     */
+    void refused(int packetId, boolean waits, boolean stable, CommitCallback callback) {
+        if (numbers == null || session.hasEnded()) {
+            callback.committed(true);
+            return;
+        }
+        long before = numbers.of(packetId);
         renumber(packetId);
         keepNumber(packetId);
+        if (waits) {
+            loop().await(
+                            kept -> {
+                                if (!kept && numbers != null) { // the client sends it again
+                                    numbers.put(packetId, before);
+                                }
+                                callback.committed(kept);
+                            },
+                            stable);
+        } else {
+            callback.committed(true);
+        }
     }
 
     /** Writes the row of an identifier whose message is not stored. */
@@ -398,7 +419,7 @@ final class SessionRecord {
 
     /**
      * Replaces the rows by one number from which others are derived. Two commits: rows come before what is derived, so that each identifier has one
-     * number at any time. No message may come until the end.
+     * number at any time, in memory and in the store. No message may come until the end.
      *
      * @param used whether an identifier is in use: its row stays
      * @param then runs at the end, also if the store does not take it
@@ -415,8 +436,21 @@ final class SessionRecord {
             return;
         }
         numbers.put(ExchangeNumbers.BASE, base);
+        Map<Integer, Long> before = numbers.all();
         numbers.removeUnless(used, packetId -> writer().removeReceived(number, packetId));
-        loop().await(committed -> then.run(), loop().isStable());
+        loop().await(removed -> session.execute(() -> shortened(removed, before, then)), loop().isStable());
+    }
+
+    private void shortened(boolean removed, Map<Integer, Long> before, Runnable then) {
+        ExchangeNumbers present = numbers;
+        if (!removed && present != null) { // the store has the rows still
+            before.forEach((packetId, former) -> {
+                if (packetId != ExchangeNumbers.BASE && !present.has(packetId)) {
+                    present.put(packetId, former);
+                }
+            });
+        }
+        then.run();
     }
 
     /** The removal of a QoS 2 identifier. The client must not reuse the identifier before the store has removed it. */

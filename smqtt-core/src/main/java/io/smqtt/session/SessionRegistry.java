@@ -315,7 +315,7 @@ public final class SessionRegistry {
         services.history().begin(resources.router().loops().size());
         Stores own = resources.stores();
         if (own != null) {
-            own.numberExchanges();
+            own.numberExchanges(services.history());
         }
     }
 

@@ -44,6 +44,11 @@ final class SessionRows {
         }
     }
 
+    /** Records that a message of a client of this node, which the session had taken, could not be stored. */
+    void lost(StoredMessage message) {
+        stores.lost(session, message);
+    }
+
     StoreWriter writer() {
         return loop().writer();
     }

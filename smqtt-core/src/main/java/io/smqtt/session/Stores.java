@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -31,6 +32,9 @@ public final class Stores {
     /** Whether the clients' next QoS 2 messages have identifiers in the store. */
     private volatile boolean numbersExchanges;
 
+    /** Receives the messages of other nodes that sessions have taken, and that could not be stored; null without a cluster. */
+    private volatile @Nullable DeliveryHistory history;
+
     /**
      * Combines a store and the event loops.
      *
@@ -56,7 +60,10 @@ public final class Stores {
      * @param adopted its store
      */
     Stores adopting(String home, BrokerStore adopted) {
-        return new Stores(adopted, loops.stream().map(StoreLoop::another).toList(), waits, home);
+        Stores stores =
+                new Stores(adopted, loops.stream().map(StoreLoop::another).toList(), waits, home);
+        stores.history = history;
+        return stores;
     }
 
     /** The node whose store this is; null if it is the broker's own. */
@@ -106,12 +113,35 @@ public final class Stores {
     void open() {
         List<TakenNotes> notes = takenBefore.open(loops.size());
         for (int i = 0; i < notes.size(); i++) {
+            int loop = i;
+            notes.get(i).onLost(delivery -> lost(loop, delivery));
             loops.get(i).open(store, notes.get(i));
         }
     }
 
-    /** From now on the next QoS 2 messages of clients have identifiers in the store: on nodes of a cluster. */
-    void numberExchanges() {
+    private void lost(int loop, long delivery) {
+        DeliveryHistory known = history;
+        if (known != null) {
+            known.lostNoted(loop, delivery);
+        }
+    }
+
+    /** A session has taken a message of a client of this node, which could not be stored. On the session's event loop. */
+    @OnEventLoop
+    void lost(SessionContext session, StoredMessage message) {
+        DeliveryHistory known = history;
+        if (known != null) {
+            known.lost(session.owner(), session.key(), TakenMessages.idOf(message));
+        }
+    }
+
+    /**
+     * From now on the next QoS 2 messages of clients have identifiers in the store: on nodes of a cluster.
+     *
+     * @param taken what sessions have taken lately
+     */
+    void numberExchanges(DeliveryHistory taken) {
+        history = taken;
         numbersExchanges = true;
     }
 

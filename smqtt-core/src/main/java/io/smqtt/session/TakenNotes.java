@@ -7,6 +7,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,7 @@ final class TakenNotes {
 
     private long[] fresh = new long[FEW];
     private int size;
+    private LongConsumer lost = delivery -> {};
 
     /**
      * Creates it without notes.
@@ -73,6 +75,12 @@ final class TakenNotes {
             notes.add(new Note(found.name, found.age, found.deliveries.length));
             deliveries += found.deliveries.length;
         }
+    }
+
+    /** Sets what receives deliveries whose messages could not be stored. Before the first flush. */
+    @AnyThread
+    void onLost(LongConsumer receiver) {
+        lost = receiver;
     }
 
     /** Records a delivery, whose message is part of the next flush. */
@@ -178,6 +186,9 @@ final class TakenNotes {
 
         @Override
         public boolean completed(boolean kept) {
+            if (!kept) {
+                Arrays.stream(values, committed, count).forEach(lost);
+            }
             if (replaced) {
                 return false;
             }

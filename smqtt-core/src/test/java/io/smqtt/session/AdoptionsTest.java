@@ -378,8 +378,8 @@ class AdoptionsTest {
 
         InboundFlow inbound = Objects.requireNonNull(outcome.session).inbound();
         assertThat(own.released).isEqualTo(numbers);
-        assertThat(inbound.messageId(3)).isEqualTo(4_711);
-        assertThat(inbound.messageId(4)).isEqualTo(new ExchangeNumbers(17).of(4));
+        assertThat(inbound.messageId(3, false)).isEqualTo(4_711);
+        assertThat(inbound.messageId(4, false)).isEqualTo(new ExchangeNumbers(17).of(4));
         assertThat(inbound.isAwaitingRelease(9)).isTrue();
     }
 

@@ -30,4 +30,8 @@ final class JointTicket implements RouteTicket {
     void committed() {
         operations.forEach(operation -> operation.settled(true));
     }
+
+    void failed() {
+        operations.forEach(operation -> operation.settled(false));
+    }
 }

@@ -8,6 +8,7 @@ import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.SharedFilter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -124,6 +125,43 @@ class RepeatedMessagesTest {
         commit();
 
         assertThat(store.put).containsExactly("once", "once");
+    }
+
+    /** Its client was disconnected in place of a reason, and comes back much later. */
+    @Test
+    void aMessageThatCouldNotBeStoredIsTakenAgainHoweverLate() {
+        open(3_600, "t").connectionEnded(sink, false, -1);
+        commit();
+        ApplicationMessage message = message();
+        store.failing = true;
+        route(message);
+        store.commit();
+        bench.run();
+        store.failing = false;
+        store.clockMillis += Duration.ofHours(1).toMillis();
+
+        route(message.repeated());
+        commit();
+
+        assertThat(store.put).containsExactly("once", "once");
+    }
+
+    /** One that other subscribers of the publisher's own node have not got either: all copies are stored together or not at all. */
+    @Test
+    void aMessageThatWasNotStoredWithOthersIsTakenAgain() {
+        open(3_600, "t");
+        ApplicationMessage message = message();
+        JointTicket first = new JointTicket();
+        bench.router.route(bench.loop(0), message, first);
+        bench.run();
+        first.failed();
+        commit();
+        assertThat(store.put).isEmpty();
+
+        route(message.repeated());
+        commit();
+
+        assertThat(store.put).containsExactly("once");
     }
 
     @Test
