@@ -2,16 +2,41 @@
 package io.smqtt.cluster;
 
 import java.util.ArrayDeque;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Callbacks that wait until messages of a {@link PeerOutbox} have been accepted, in the order of these. */
+/**
+ * Callbacks that wait until messages of a {@link PeerOutbox} have been accepted, in the order of these. None runs while messages are sent once more that
+ * the peer has refused: they may be earlier ones.
+ */
 @OnClusterLoop
 final class DrainMarkers {
 
+    private final BooleanSupplier sendsAgain;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
+    /**
+     * Creates it without callbacks.
+     *
+     * @param sendsAgain whether messages are sent once more that the peer has refused
+     */
+    DrainMarkers(BooleanSupplier sendsAgain) {
+        this.sendsAgain = sendsAgain;
+    }
+
     /** A callback that waits until a message has been accepted: a queued one, or the parked one of a row. */
-    private record Marker(@Nullable Outbound last, long row, Runnable task) {
+    private static final class Marker {
+
+        private final @Nullable Outbound last;
+        private final long row;
+        private final Runnable task;
+        private boolean reached;
+
+        Marker(@Nullable Outbound last, long row, Runnable task) {
+            this.last = last;
+            this.row = row;
+            this.task = task;
+        }
 
         private boolean isReachedBy(Outbound accepted) {
             return last == accepted || (last == null && OutboundFrame.rowOf(accepted) >= row);
@@ -30,7 +55,13 @@ final class DrainMarkers {
 
     /** The peer has accepted a message. */
     void accepted(Outbound message) {
-        while (!markers.isEmpty() && markers.element().isReachedBy(message)) {
+        if (markers.isEmpty()) {
+            return;
+        }
+        for (Marker marker : markers) {
+            marker.reached |= marker.isReachedBy(message);
+        }
+        while (!markers.isEmpty() && markers.element().reached && !sendsAgain.getAsBoolean()) {
             markers.remove().task.run();
         }
     }

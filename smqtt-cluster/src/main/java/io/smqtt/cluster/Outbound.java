@@ -34,6 +34,16 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
     /** Releases the publisher's acknowledgement. Further calls have no effect. */
     abstract void settle(boolean success);
 
+    /** The peer could not store a message. */
+    void refuse() {
+        // nothing: no publisher waits for a run
+    }
+
+    /** A peer may have a message already: from now on its subscribers compare it with what they have taken, at QoS 2. */
+    void mayHaveCome() {
+        // nothing: a run is of QoS 0
+    }
+
     /** The peer has accepted them. */
     abstract void countDelivered(BrokerObserver observer);
 

@@ -53,6 +53,11 @@ final class OutboundFrame {
         return rowOf(message) != 0 || isInherited(message);
     }
 
+    /** Whether a message was refused, and its publisher has not got a positive acknowledgement. */
+    static boolean isRefusedToPublisher(Outbound message) {
+        return message instanceof OutboundMessage one && one.isRefusedToPublisher();
+    }
+
     /** Whether a message is of use to a later run of its receiver: not for clean sessions alone, which have ended. */
     static boolean isOfUseLater(Outbound message) {
         return message.isParked()

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** A message to one peer, with the hold on its publisher's acknowledgement. */
 final class OutboundMessage extends Outbound {
 
-    private final ApplicationMessage message;
+    private ApplicationMessage message;
     private boolean toAll;
     private boolean durable;
     private List<SharedFilter> groups = List.of();
@@ -68,9 +68,21 @@ final class OutboundMessage extends Outbound {
         homes(Homes.NONE);
     }
 
-    /** The peer could not store it. */
+    @Override
+    void mayHaveCome() {
+        if (isExactlyOnce()) {
+            message = message.repeated();
+        }
+    }
+
+    @Override
     void refuse() {
         refused = true;
+    }
+
+    /** Whether the peer could not store it, and its publisher has not got a positive acknowledgement. */
+    boolean isRefusedToPublisher() {
+        return refused && row == 0 && !isInherited();
     }
 
     /** It is sent once more. */

@@ -252,6 +252,7 @@ final class PassedOn {
             if (message instanceof OutboundMessage one && one.hasGroups()) {
                 OutboundMessage rest = new OutboundMessage(one.message());
                 one.takeGroups().forEach(rest::addGroup);
+                rest.mayHaveCome();
                 ofGroups.add(rest);
             }
             if (OutboundFrame.rowOf(message) != 0) {

@@ -57,7 +57,7 @@ final class PeerOutbox implements Heir {
     private long received;
     private final Patience patience;
     private final RefusedMessages refused = new RefusedMessages();
-    private final DrainMarkers markers = new DrainMarkers();
+    private final DrainMarkers markers = new DrainMarkers(() -> refused.isOpen(unsent, unacknowledged));
     private final PassedOn passedOn;
     private final ServedHomes served = new ServedHomes();
 
@@ -213,6 +213,7 @@ final class PeerOutbox implements Heir {
         while (!unacknowledged.isEmpty()) {
             Outbound last = unacknowledged.removeLast();
             if (OutboundFrame.isOfUseLater(last)) {
+                last.mayHaveCome(); // members of groups too, which get it in a frame that says nothing of this
                 unsent.addFirst(last);
             } else {
                 lost(last);
@@ -233,6 +234,7 @@ final class PeerOutbox implements Heir {
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
     void afterDrained(Runnable task) {
         Outbound last = unsent.last() == null ? unacknowledged.peekLast() : unsent.last();
+        last = last == null ? refused.last() : last;
         if (reachable && park.hasUnread()) {
             markers.add(null, park.lastRow(), task);
         } else if (reachable && last != null) {
@@ -455,18 +457,22 @@ final class PeerOutbox implements Heir {
         onTheirWayBytes -= done.bytes();
         load.accepted(done);
         OutboundMessage parked = OutboundFrame.hasWaited(done) && done instanceof OutboundMessage one ? one : null;
-        if (parked != null && parked.isRefused()) {
-            if (!parked.isInherited()) {
-                park.refused();
-                refused.add(parked);
-            }
-        } else {
+        if (parked != null && parked.isRefused() && !parked.isInherited()) {
+            park.refused();
+            refused.add(parked);
+            return;
+        }
+        if (parked == null || !parked.isRefused()) {
             if (parked == null) {
                 load.forget(done);
             } else if (!parked.isInherited()) {
                 park.accepted(parked);
             }
-            done.countDelivered(observer);
+            if (OutboundFrame.isRefusedToPublisher(done)) {
+                park.drops().add(DropReason.FAILED, done.deliveries());
+            } else {
+                done.countDelivered(observer);
+            }
             done.settle(true);
         }
         markers.accepted(done);
@@ -483,6 +489,7 @@ final class PeerOutbox implements Heir {
                     ((OutboundMessage) message).refuse();
                     refused.pause(nowNanos);
                 } else if (refusal.group().isEmpty()) {
+                    message.refuse();
                     message.settle(false);
                 } else if (Homes.isRefusal(refusal.group()) && message instanceof OutboundMessage one) {
                     served.refused(Homes.refused(refusal.group()), one);

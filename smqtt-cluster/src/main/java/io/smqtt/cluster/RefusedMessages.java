@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The parked messages that a peer could not store. They are sent again after a pause, in which nothing else that is parked is sent. */
 @OnClusterLoop
@@ -22,6 +23,26 @@ final class RefusedMessages {
 
     boolean isEmpty() {
         return messages.isEmpty();
+    }
+
+    /** The last one that waits; null if there is none. */
+    @Nullable
+    OutboundMessage last() {
+        return messages.isEmpty() ? null : messages.get(messages.size() - 1);
+    }
+
+    /** Whether messages wait here, or were taken from here and are not accepted yet. */
+    boolean isOpen(Iterable<Outbound> unsent, Iterable<Outbound> unacknowledged) {
+        return !messages.isEmpty() || hasSome(unsent) || hasSome(unacknowledged);
+    }
+
+    private static boolean hasSome(Iterable<Outbound> some) {
+        for (Outbound message : some) {
+            if (message instanceof OutboundMessage one && one.isSentAgain()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The pause begins. */

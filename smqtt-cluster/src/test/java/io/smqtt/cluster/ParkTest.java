@@ -126,6 +126,44 @@ class ParkTest {
         returnOfB(2);
 
         assertThat(arrived()).containsExactly(7L);
+        assertThat(b.arrivals()).as("a member may have it").allMatch(SimulatedNode.Arrival::repeated);
+    }
+
+    @Test
+    void aMessageThatIsRefusedIsDroppedAndNotDelivered() {
+        b.cannotTake(7);
+        Ticket ticket = publish(7);
+        publish(8);
+        simulation.run(WHILE);
+
+        assertThat(ticket.failed).isTrue();
+        assertThat(a.deliveries()).isEqualTo(1);
+        assertThat(a.dropped(DropReason.FAILED)).isEqualTo(1);
+    }
+
+    @Test
+    void whatTheReturnedNodeCannotStoreIsAwaited() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 40);
+        b = nodeB(2);
+        b.cannotTake(7);
+        b.subscribe("t");
+        List<String> drained = new ArrayList<>();
+        PeerOutbox outbox = a.outboxTo("b");
+        while (!outbox.isReachable()) {
+            simulation.run(Duration.ofMillis(5));
+        }
+        a.later(() -> outbox.afterDrained(() -> drained.add("at the return")));
+        simulation.run(Duration.ofSeconds(30));
+        a.later(() -> outbox.afterDrained(() -> drained.add("later")));
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(drained).isEmpty();
+
+        b.cannotTake(-1);
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(drained).containsExactly("at the return", "later");
     }
 
     @Test

@@ -84,6 +84,28 @@ class ReceiverCrashTest {
         }
     }
 
+    @Test
+    void whatAMemberOfAGroupHadTakenIsNotDeliveredAgain() {
+        try (TestBroker sender = hub.start("sender", null);
+                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
+            publisher.deadline(BrokerCluster.PATIENCE);
+            TestBroker receiver = hub.start("receiver", store);
+            RawClient first = subscriber(receiver, false);
+            first.subscribe("$share/g/" + TOPIC, 2);
+            hub.lose("receiver", "sender");
+            publish(publisher, "completed");
+            complete(first, "completed", false);
+            await().until(() -> payloads().isEmpty());
+            kill(receiver);
+
+            receiver = hub.start("receiver", store);
+            RawClient second = subscriber(receiver, true);
+            publisher.expect(MqttMessageType.PUBREC);
+            second.expectNothing();
+            receiver.close();
+        }
+    }
+
     /** A message that was not committed when the node was killed is delivered. */
     @Test
     void whatWasNotCommittedIsDelivered() {

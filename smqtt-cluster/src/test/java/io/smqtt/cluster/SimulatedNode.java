@@ -99,7 +99,14 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long deliveredBytes;
 
     /** A message that was taken over. */
-    record Arrival(String from, String topic, long number, QoS qos, boolean toAll, List<SharedFilter> groups) {}
+    record Arrival(
+            String from,
+            String topic,
+            long number,
+            QoS qos,
+            boolean toAll,
+            List<SharedFilter> groups,
+            boolean repeated) {}
 
     SimulatedNode(
             Simulation simulation, SimulatedNetwork network, String nodeId, long epoch, ClusterSettings settings) {
@@ -646,7 +653,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                     numberIn(message),
                     message.qos(),
                     forwarded.toAll(),
-                    refusesGroups ? List.of() : forwarded.groups()));
+                    refusesGroups ? List.of() : forwarded.groups(),
+                    message.isRepeated()));
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
             long number = numberIn(message);
             boolean taken = number != cannotTake && !refused.test(number);

@@ -209,7 +209,9 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     /** Whether a delivery is known to have come to this queue, see {@link TakenMessages#idOf}. */
     @AnyThread
     boolean hasTaken(long deliveryId) {
-        return groups.history().knows(key, deliveryId) || record.tookBefore(deliveryId);
+        DeliveryHistory history = groups.history();
+        return (history.knows(key, deliveryId) && !record.mayHaveLost(history, deliveryId))
+                || record.tookBefore(deliveryId);
     }
 
     /** Returns why one more message does not fit, or null if it fits. */

@@ -92,6 +92,13 @@ final class GroupRecord {
         return stores != null && number != 0 && stores.takenBefore().knows(TakenNotes.delivery(number, deliveryId));
     }
 
+    /** See {@link SessionRecord#mayHaveLost}. */
+    @AnyThread
+    boolean mayHaveLost(DeliveryHistory history, long deliveryId) {
+        return stores != null
+                && (stores.hasFailedLately() || history.hasLostNoted(TakenNotes.delivery(number, deliveryId)));
+    }
+
     @AnyThread
     boolean exists() {
         return number != 0;

@@ -43,10 +43,7 @@ final class RepeatedMessages {
             return once && history.knows(key, id);
         }
         boolean had = record.tookBefore(id)
-                || ((once || record.isAdopted())
-                        && !record.hasFailedLately()
-                        && history.knows(key, id)
-                        && !history.hasLostNoted(TakenNotes.delivery(record.number(), id)));
+                || ((once || record.isAdopted()) && history.knows(key, id) && !record.mayHaveLost(history, id));
         if (had) {
             record.awaitTaken(ticket);
         }

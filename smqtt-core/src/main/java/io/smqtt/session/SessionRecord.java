@@ -249,9 +249,10 @@ final class SessionRecord {
         }
     }
 
-    /** Whether writes have failed lately: then messages that the session has taken may be lost. */
-    boolean hasFailedLately() {
-        return stores.hasFailedLately();
+    /** Whether a delivery that the session has taken since the start may be lost: it could not be stored, or writes have failed lately. */
+    @AnyThread
+    boolean mayHaveLost(DeliveryHistory history, long delivery) {
+        return stores.hasFailedLately() || history.hasLostNoted(TakenNotes.delivery(number, delivery));
     }
 
     private void writeHeader() {

@@ -30,6 +30,8 @@ final class TakenByGroups {
 
     private static boolean hasTaken(SessionServices services, Session member, long id) {
         SessionRecord record = member.record();
-        return (record != null && record.tookBefore(id)) || services.history().knows(member.key(), id);
+        DeliveryHistory history = services.history();
+        return (record != null && record.tookBefore(id))
+                || (history.knows(member.key(), id) && (record == null || !record.mayHaveLost(history, id)));
     }
 }
