@@ -149,8 +149,17 @@ final class CtlCommand {
                                         new BridgeCommands.Restart(program))),
                         new Group(
                                 "rules",
-                                "Shows the rules, with their actions.",
-                                List.of(new RuleObjectCommands.All(program), new RuleObjectCommands.Show(program))),
+                                "Shows, changes, stops, starts and checks rules with their actions.",
+                                List.of(
+                                        new RuleObjectCommands.All(program),
+                                        new RuleObjectCommands.Show(program),
+                                        new RuleObjectCommands.Types(program),
+                                        new RuleObjectCommands.Add(program),
+                                        new RuleObjectCommands.Change(program),
+                                        new RuleObjectCommands.Delete(program),
+                                        new RuleObjectCommands.Start(program),
+                                        new RuleObjectCommands.Stop(program),
+                                        new RuleObjectCommands.Probe(program))),
                         new Group(
                                 "sources",
                                 "Shows, changes, stops, starts and checks places from which messages come into the broker.",

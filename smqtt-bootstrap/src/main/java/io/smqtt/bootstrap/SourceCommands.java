@@ -2,7 +2,6 @@
 package io.smqtt.bootstrap;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.smqtt.bootstrap.BrokerApi.Listing;
 import io.smqtt.bootstrap.BrokerApi.Paging;
@@ -11,7 +10,6 @@ import io.smqtt.message.LogText;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -21,7 +19,6 @@ final class SourceCommands {
 
     private static final String OBJECTS = "/sources";
     private static final String ONE = OBJECTS + "/{id}";
-    private static final String TYPES = "/source_types";
     private static final String SETTINGS = "settings";
 
     private SourceCommands() {}
@@ -188,38 +185,10 @@ final class SourceCommands {
 
     /** Lists types. */
     @Command(name = "types", description = "Lists the types of sources that the node has, or the keys of one.")
-    static final class Types extends CtlRequest {
-
-        private static final List<Column> COLUMNS = List.of(
-                Column.of("name"), Column.of("type"), new Column("DEFAULT", Types::fallback), Column.of("description"));
-
-        @Nullable
-        @Parameters(arity = "0..1", paramLabel = "TYPE", description = "Is the type whose keys are listed.")
-        String type;
+    static final class Types extends TypeKeys {
 
         Types(ProgramContext program) {
-            super(program);
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            JsonNode found = api.get(type == null ? TYPES : BrokerApi.path(TYPES + "/{type}", type));
-            if (out.isJson()) {
-                out.object(found);
-                return;
-            }
-            if (type == null) {
-                CtlOutput.texts(found).forEach(out::line);
-                return;
-            }
-            ArrayNode keys = BrokerApi.array();
-            found.path("common_keys").forEach(keys::add);
-            found.path("keys").forEach(keys::add);
-            out.table(COLUMNS, keys);
-        }
-
-        private static String fallback(JsonNode key) {
-            return key.path("required").asBoolean() ? "required" : TextTable.shown(key.path("default"));
+            super(program, "/source_types");
         }
     }
 

@@ -112,6 +112,14 @@ class CtlTest {
             "bridges restart cloud --node n1",
             "rules list",
             "rules show alarms",
+            "rules types",
+            "rules types republish",
+            "rules add hot sql=x actions.out.type=republish",
+            "rules change hot sql=y",
+            "rules start hot",
+            "rules stop hot",
+            "rules probe hot out",
+            "rules delete hot",
             "sources list",
             "sources show orders",
             "sources start orders",
@@ -172,17 +180,9 @@ class CtlTest {
             Map.entry("GET /openapi.yaml", "a file for programs; curl reads it"),
             Map.entry("GET /trace/{name}/stream", "for the dashboard; follow reads the log"),
             Map.entry("GET /trace/{name}/log_detail", "show has the sizes"),
-            Map.entry("POST /rules", "rules have calls of the API only"),
-            Map.entry("PUT /rules/{id}", "rules have calls of the API only"),
-            Map.entry("DELETE /rules/{id}", "rules have calls of the API only"),
             Map.entry("GET /rules/{id}/metrics", "list and show have them"),
-            Map.entry("POST /rules/{id}/start", "rules have calls of the API only"),
-            Map.entry("POST /rules/{id}/stop", "rules have calls of the API only"),
-            Map.entry("GET /action_types", "for forms of the dashboard"),
-            Map.entry("GET /action_types/{type}", "the same"),
-            Map.entry("POST /actions_probe", "rules have calls of the API only"),
-            Map.entry("POST /rules/{id}/actions/{action}/probe", "rules have calls of the API only"),
-            Map.entry("POST /rule_test", "rules have calls of the API only"));
+            Map.entry("POST /actions_probe", "for forms of the dashboard; probe checks an action that is there"),
+            Map.entry("POST /rule_test", "rule test evaluates a statement without a broker"));
 
     @TempDir
     Path directory;
@@ -432,6 +432,39 @@ class CtlTest {
         assertThat(asked).last().isEqualTo("POST /sources {\"type\":\"http\",\"topic\":\"t/${path}\",\"id\":\"new\"}");
         ctl("sources disable orders");
         assertThat(output()).isEqualTo("added new\ndisabled orders\n");
+    }
+
+    @Test
+    void aRuleIsChangedKeyByKey() {
+        answers.put(
+                "/rules/hot",
+                "{\"id\":\"hot\",\"description\":\"d\",\"sql\":\"SELECT 1\",\"enable\":false,\"source\":\"api\",\"actions\":["
+                        + "{\"name\":\"a\",\"type\":\"http\",\"status\":\"connected\",\"settings\":{\"url\":\"http://h\",\"lanes\":\"2\"}},"
+                        + "{\"name\":\"b\",\"type\":\"console\",\"settings\":{}}]}");
+
+        ctl(
+                "rules change hot sql=SELECT=2 description= actions.a.lanes= actions.a.headers.x=1 actions.b= actions.c.type=console");
+        assertThat(asked)
+                .last()
+                .isEqualTo("PUT /rules/hot {\"sql\":\"SELECT=2\",\"enable\":false,\"actions\":["
+                        + "{\"name\":\"a\",\"type\":\"http\",\"url\":\"http://h\",\"headers.x\":\"1\"},"
+                        + "{\"name\":\"c\",\"type\":\"console\"}]}");
+        ctl("rules add new sql=s actions.out.type=republish actions.out.topic=t/${clientid}");
+        assertThat(asked)
+                .last()
+                .isEqualTo("POST /rules {\"sql\":\"s\",\"actions\":[{\"name\":\"out\",\"type\":\"republish\","
+                        + "\"topic\":\"t/${clientid}\"}],\"id\":\"new\"}");
+        ctl("rules stop hot");
+        assertThat(output()).isEqualTo("changed hot\nadded new\nstopped hot\n");
+    }
+
+    @Test
+    void aKeyOfNoActionIsRefused() {
+        answers.put("/rules/hot", "{\"id\":\"hot\",\"sql\":\"s\",\"enable\":true,\"actions\":[]}");
+
+        int requests = asked.size();
+        ctl("rules change hot actions.gone=");
+        assertThat(asked.subList(requests, asked.size())).noneMatch(request -> request.startsWith("PUT"));
     }
 
     @Test
