@@ -23,6 +23,7 @@ import io.smqtt.admin.broker.ListenerRoutes;
 import io.smqtt.admin.broker.NodeCalls;
 import io.smqtt.admin.broker.NodeRoutes;
 import io.smqtt.admin.broker.OpenApiRoutes;
+import io.smqtt.admin.broker.PlaceRoutes;
 import io.smqtt.admin.broker.PublishRoutes;
 import io.smqtt.admin.broker.ReloadRoutes;
 import io.smqtt.admin.broker.RetainedRoutes;
@@ -154,6 +155,7 @@ record AdminParts(
                 new RetainedRoutes(view),
                 new DelayedRoutes(view, calls),
                 nodes,
+                new PlaceRoutes(view),
                 new ListenerRoutes(view, calls),
                 new BridgeRoutes(view, calls),
                 new RuleRoutes(view, calls, rules),

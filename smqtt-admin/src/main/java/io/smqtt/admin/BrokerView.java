@@ -553,15 +553,22 @@ public final class BrokerView implements BrokerModule {
         return core().sources();
     }
 
-    /**
-     * Describes the replicas of stores on this node.
-     *
-     * @return one for each node whose replica is here; none if the broker holds none, or none runs
-     */
+    /** {@return the replicas of stores on this node; none if the broker holds none, or none runs} */
     public List<ReplicaStatus> replicasHere() {
-        Core now = core;
-        Replicas held = now == null ? null : now.replicas();
+        Replicas held = heldReplicas();
         return held == null ? List.of() : held.status();
+    }
+
+    /** {@return the node by its place, where these differ; see {@link Replicas#holders}} */
+    public Map<String, String> places() {
+        Replicas held = heldReplicas();
+        return held == null ? Map.of() : held.holders();
+    }
+
+    /** {@return the stores that this node holds replicas of; null if it holds none, or none runs} */
+    public @Nullable Replicas heldReplicas() {
+        Core now = core;
+        return now == null ? null : now.replicas();
     }
 
     /**

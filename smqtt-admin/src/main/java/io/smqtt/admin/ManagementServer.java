@@ -545,6 +545,7 @@ final class ManagementServer {
         }
         Map<String, @Nullable Object> fields = Fields.of(status);
         fields.put("replicas", view.replicasHere().stream().map(Fields::of).toList());
+        fields.put("places", view.places());
         return send(response, HttpResponseStatus.OK, JSON, Json.of(fields) + "\n");
     }
 

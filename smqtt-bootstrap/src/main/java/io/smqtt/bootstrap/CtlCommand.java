@@ -42,7 +42,7 @@ final class CtlCommand {
                         new NodeCommands.Nodes(program),
                         new NodeCommands.Stats(program),
                         new NodeCommands.Metrics(program),
-                        new NodeCommands.Cluster(program),
+                        new Parent(new NodeCommands.Cluster(program), List.of(new NodeCommands.Replace(program))),
                         new Group(
                                 "clients",
                                 "Shows and ends sessions.",
@@ -222,9 +222,24 @@ final class CtlCommand {
     }
 
     /**
+     * A command with others below it.
+     *
+     * @param command an object that picocli reads
+     * @param below the same for those below it
+     */
+    private record Parent(Object command, List<?> below) {
+
+        CommandLine line() {
+            CommandLine line = new CommandLine(command);
+            below.forEach(line::addSubcommand);
+            return line;
+        }
+    }
+
+    /**
      * A word that is no command without a further one.
      *
-     * @param commands groups, and objects that picocli reads
+     * @param commands groups, parents, and objects that picocli reads
      */
     private record Group(String name, String description, List<?> commands) {
 
@@ -240,12 +255,22 @@ final class CtlCommand {
             List<?> meant = named < 0 ? commands : commands.subList(named, named + 1);
             List<String> further = named < 0 ? List.of() : words.subList(1, words.size());
             for (Object command : meant) {
-                line.addSubcommand(command instanceof Group group ? group.line(further) : new CommandLine(command));
+                line.addSubcommand(lineOf(command, further));
             }
             return line;
         }
 
+        private static CommandLine lineOf(Object command, List<String> further) {
+            if (command instanceof Parent parent) {
+                return parent.line();
+            }
+            return command instanceof Group group ? group.line(further) : new CommandLine(command);
+        }
+
         private static String nameOf(Object command) {
+            if (command instanceof Parent parent) {
+                return nameOf(parent.command);
+            }
             return command instanceof Group group
                     ? group.name
                     : command.getClass().getAnnotation(Command.class).name();

@@ -147,7 +147,7 @@ final class NodeCommands {
                 Column.of("heard"));
 
         private static final List<Column> REPLICAS = List.of(
-                Column.of("STORE OF", "home"),
+                Column.of("STORE OF", "store"),
                 new Column("LEADER", Cluster::leader),
                 new Column("SERVED BY", row -> row.path("server").asText("-")),
                 Column.of("term"),
@@ -177,10 +177,19 @@ final class NodeCommands {
                 if (!answer.path("replicas").isEmpty()) {
                     out.line("");
                     List<JsonNode> replicas = new ArrayList<>();
-                    answer.path("replicas").forEach(replicas::add);
+                    for (JsonNode replica : answer.path("replicas")) {
+                        ObjectNode row = replica.deepCopy();
+                        replicas.add(row.put("store", storeOf(row, answer.path("places"))));
+                    }
                     out.table(REPLICAS, replicas);
                 }
             }
+        }
+
+        /** The node, and behind it the place that it holds if that has another name. */
+        private static String storeOf(JsonNode replica, JsonNode places) {
+            String place = replica.path("home").asText();
+            return places.hasNonNull(place) ? places.path(place).asText() + " (place " + place + ")" : place;
         }
 
         private static String joined(JsonNode names) {
@@ -302,6 +311,41 @@ final class NodeCommands {
                 filled = filled.substring(0, begin) + value + filled.substring(end + 1);
             }
             return filled;
+        }
+    }
+
+    /** Gives a place to another node. */
+    @Command(
+            name = "replace",
+            description =
+                    "Gives the place of a lost node with replicas to another one, while the others run. Start that with an "
+                            + "empty data directory then.")
+    static final class Replace extends CtlRequest {
+
+        @Parameters(index = "0", paramLabel = "OLD", description = "Is the lost node, which does not run any more.")
+        String old = "";
+
+        @Parameters(
+                index = "1",
+                paramLabel = "NEW",
+                description = "Is the cluster.node-id of the node that is to hold its place.")
+        String by = "";
+
+        Replace(ProgramContext program) {
+            super(program);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            ObjectNode body = BrokerApi.object();
+            body.put("node", old).put("by", by);
+            JsonNode answer = api.send("POST", "/cluster/replace", body);
+            String place = answer.path("place").asText();
+            out.done(
+                    answer,
+                    "node " + by + " holds the place of " + old
+                            + " from now on. Start it with an empty data directory, " + "cluster.node-id " + by
+                            + " and the entry " + place + "/" + by + "=HOST:PORT in cluster.nodes");
         }
     }
 }

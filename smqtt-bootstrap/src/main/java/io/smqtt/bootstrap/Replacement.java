@@ -18,7 +18,7 @@ final class Replacement {
     /**
      * Checks that this process can take the place of a node. Blocks.
      *
-     * @param lost the name of the node
+     * @param lost the name of the node, which is that of this one
      * @throws ConfigurationException if there is no such node with replicas, or the data directory is not empty
      */
     static void require(String lost, BrokerConfig config) {
@@ -27,9 +27,9 @@ final class Replacement {
             throw new ConfigurationException("--replace " + lost + ": storage.replicas is " + storage.replicas()
                     + ", so no other node has what this one stored: restore a backup");
         }
-        if (!config.cluster().replicaNodes().containsKey(lost)) {
+        if (!lost.equals(config.cluster().nodeId()) || !config.cluster().isReplicaNode()) {
             throw new ConfigurationException("--replace " + lost + ": is none of cluster.nodes, "
-                    + String.join(", ", config.cluster().replicaNodes().keySet()));
+                    + String.join(", ", config.cluster().replicaNames()));
         }
         if (!isEmpty(storage.dir())) {
             throw new ConfigurationException("--replace " + lost + ": the data directory "

@@ -46,6 +46,7 @@ class CtlTest {
             "metrics",
             "metrics n1",
             "cluster",
+            "cluster replace c d",
             "clients list --match x --state offline --queued 5 --limit 10",
             "clients show c",
             "clients kick c",
@@ -530,6 +531,20 @@ class CtlTest {
                         "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4 "
                                 + "forgotten early",
                         "relayed: 40 connections, 2 waiting, 90 since the start; refused: 4");
+    }
+
+    @Test
+    void aPlaceThatAnotherNodeHoldsIsNamed() {
+        answers.put("/cluster", """
+                {"name":"smqtt","self":"a","nodes":["a","d"],"status":{"state":"joined","ready":true,"self":{"node-id":"a"},"peers":[]},
+                "replicas":[{"home":"c","members":["a","b","d"],"connected":["a","b","d"],"leader":"d","server":"d","term":2,
+                "committed-entry":7,"behind":{},"failure":null}],"places":{"c":"d"}}""");
+
+        ctl("cluster");
+        assertThat(output().lines().map(line -> line.replaceAll(" +", " ")))
+                .endsWith(
+                        "STORE OF LEADER SERVED BY TERM REPLICAS ON CONNECTED ENTRY BEHIND",
+                        "d (place c) d d 2 a b d a b d 7 -");
     }
 
     @Test

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -70,6 +71,7 @@ public final class ClusterModule implements BrokerModule {
 
     private final ClusterConfig config;
     private final String nodeId;
+    private final String place; // what other nodes keep for this one is for it, whichever node holds it
     private final ClusterTransport transport;
     private final ClusterSettings settings;
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
@@ -85,6 +87,7 @@ public final class ClusterModule implements BrokerModule {
     ClusterModule(ClusterConfig config, String nodeId, ClusterTransport transport, ClusterSettings settings) {
         this.config = config;
         this.nodeId = nodeId;
+        this.place = Objects.requireNonNullElse(config.place(), nodeId);
         this.transport = transport;
         this.settings = settings;
         this.relays = Relays.of(config, nodeId);
@@ -187,7 +190,7 @@ public final class ClusterModule implements BrokerModule {
             parks = kept;
             RouterPart routed = new RouterPart(core.router(), core.sessions(), holdsAcknowledgements());
             ClusterNode created = new ClusterNode(
-                    new NodeIdentity(nodeId, epoch),
+                    new NodeIdentity(place, epoch),
                     transport,
                     loop,
                     core.ticker(),
@@ -344,7 +347,8 @@ public final class ClusterModule implements BrokerModule {
 
     private NodeMetadata metadata() {
         boolean front = config.role() == ClusterConfig.Role.FRONT;
-        return new NodeMetadata(version(), config.bind(), config.weight(), front, relays.address());
+        String name = place.equals(nodeId) ? "" : nodeId;
+        return new NodeMetadata(version(), config.bind(), config.weight(), front, relays.address(), name);
     }
 
     @Override
@@ -386,7 +390,7 @@ public final class ClusterModule implements BrokerModule {
     public ClusterStatus status() {
         ClusterNode running = node;
         if (running == null) {
-            NodeIdentity self = new NodeIdentity(nodeId, 0);
+            NodeIdentity self = new NodeIdentity(place, 0);
             ClusterStatus.Node own = metadata().of(self, 0);
             return new ClusterStatus(
                     state,

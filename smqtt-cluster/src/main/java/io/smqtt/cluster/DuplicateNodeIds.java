@@ -7,11 +7,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects other processes with the node-id of this node and decides which one leaves: the one that has not joined, otherwise the later one.
+ * Detects other processes with the node-id of this node and decides which one leaves: the one that has not joined, otherwise the later one. If they have
+ * different names, one holds the place of the other, which was replaced; the nodes with replicas know which, and the other one ends.
  */
 @OnClusterLoop
 final class DuplicateNodeIds {
 
+    private final String name;
     private final String address;
     private final long forgetNanos;
     private final Map<Peer, Frame.Hello> known = new HashMap<>();
@@ -24,10 +26,12 @@ final class DuplicateNodeIds {
     /**
      * Creates it without another process.
      *
+     * @param name the name of this node if it is not that of its place; otherwise empty
      * @param address the address of this node
      * @param forgetNanos validity of another node's report about a process with this node-id
      */
-    DuplicateNodeIds(String address, long forgetNanos) {
+    DuplicateNodeIds(String name, String address, long forgetNanos) {
+        this.name = name;
         this.address = address;
         this.forgetNanos = forgetNanos;
     }
@@ -64,7 +68,7 @@ final class DuplicateNodeIds {
         }
         boolean hasJoined = (theirs.features() & Frame.JOINED) != 0;
         boolean earlier = epoch < own || epoch == own && theirs.address().compareTo(address) < 0;
-        if (hasJoined == joined ? !earlier : !hasJoined) {
+        if (!theirs.name().equals(name) || (hasJoined == joined ? !earlier : !hasJoined)) {
             return Outcome.STAY;
         }
         ahead = theirs.address();

@@ -39,6 +39,7 @@ sealed interface Frame {
      * @param weight share of clients for the node, in proportion to others
      * @param address its address, for display
      * @param relay where it takes clients of front nodes; empty if it takes none
+     * @param name its name, for display, if it holds the place of a node with another one; otherwise empty
      */
     record Hello(
             int minVersion,
@@ -48,8 +49,23 @@ sealed interface Frame {
             boolean reply,
             int weight,
             String address,
-            String relay)
-            implements Frame {}
+            String relay,
+            String name)
+            implements Frame {
+
+        /** That of a node that has the name of its place. */
+        Hello(
+                int minVersion,
+                int maxVersion,
+                long features,
+                String software,
+                boolean reply,
+                int weight,
+                String address,
+                String relay) {
+            this(minVersion, maxVersion, features, software, reply, weight, address, relay, "");
+        }
+    }
 
     /**
      * Changes of the sender's routes.

@@ -146,8 +146,11 @@ final class FrameCodec {
             target.u8(hello.minVersion()).u8(hello.maxVersion()).i64(hello.features());
             target.text(hello.software()).u8(hello.reply() ? 1 : 0);
             target.number(hello.weight()).text(hello.address());
-            if (!hello.relay().isEmpty()) {
+            if (!hello.relay().isEmpty() || !hello.name().isEmpty()) {
                 target.text(hello.relay());
+            }
+            if (!hello.name().isEmpty()) {
+                target.text(hello.name());
             }
         } else if (frame instanceof Frame.Delta delta) {
             target.number(delta.firstSequence());
@@ -375,6 +378,7 @@ final class FrameCodec {
                         source.u8() == 1,
                         source.number(Integer.MAX_VALUE),
                         source.text(),
+                        source.remaining() > 0 ? source.text() : "",
                         source.remaining() > 0 ? source.text() : "");
             case DELTA -> new Frame.Delta(sequence(source), rows(source));
             case DIGEST -> new Frame.Digest(sequence(source), source.number(Integer.MAX_VALUE), source.i64());

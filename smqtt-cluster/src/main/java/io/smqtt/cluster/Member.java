@@ -44,6 +44,12 @@ final class Member {
         return nodeId;
     }
 
+    /** Its name, for display: another one if it holds the place of a node that was replaced. */
+    String name() {
+        Frame.Hello hello = metadata;
+        return hello == null || hello.name().isEmpty() ? nodeId : hello.name();
+    }
+
     PeerOutbox outbox() {
         return outbox;
     }
@@ -135,7 +141,7 @@ final class Member {
     ClusterStatus.PeerStatus status(long nowNanos) {
         Frame.Hello hello = metadata;
         ClusterStatus.Node node = new ClusterStatus.Node(
-                nodeId,
+                name(),
                 Math.max(0, epoch),
                 hello == null ? "" : hello.address(),
                 hello == null ? "" : hello.software(),

@@ -82,7 +82,7 @@ final class Membership {
         this.warnings = warnings;
         this.listener = listener;
         this.duplicates = new DuplicateNodeIds(
-                metadata.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
+                metadata.name(), metadata.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
     }
 
     /** Follows the changes of the membership, on the cluster's loop. */
@@ -130,6 +130,21 @@ final class Membership {
     @Nullable
     Member find(String nodeId) {
         return members.get(nodeId);
+    }
+
+    /** A node by the name that is displayed; null if it is not a member. */
+    @Nullable
+    Member named(String name) {
+        Member member = members.get(name);
+        if (member != null && member.name().equals(name)) {
+            return member;
+        }
+        for (Member other : members.values()) {
+            if (other.name().equals(name)) {
+                return other;
+            }
+        }
+        return null;
     }
 
     /** The queue of messages for a node; null if it is not a member. */
@@ -464,7 +479,7 @@ final class Membership {
                 .filter(member -> member.isReachable()
                         || !member.isFront()
                         || member.outbox().park().size() > 0)
-                .sorted(Comparator.comparing(Member::nodeId))
+                .sorted(Comparator.comparing(Member::name))
                 .map(member -> member.status(now))
                 .toList();
     }

@@ -11,8 +11,14 @@ import io.smqtt.spi.ClusterStatus;
  * @param weight share of clients for it, in proportion to others
  * @param front whether it is a front node
  * @param relay where it takes clients of front nodes; empty if it takes none
+ * @param name its name, if it holds the place of a node with another one; otherwise empty
  */
-record NodeMetadata(String software, String address, int weight, boolean front, String relay) {
+record NodeMetadata(String software, String address, int weight, boolean front, String relay, String name) {
+
+    /** That of a node that has the name of its place. */
+    NodeMetadata(String software, String address, int weight, boolean front, String relay) {
+        this(software, address, weight, front, relay, "");
+    }
 
     Frame hello(boolean reply, boolean joined) {
         return new Frame.Hello(
@@ -23,10 +29,12 @@ record NodeMetadata(String software, String address, int weight, boolean front, 
                 reply,
                 weight,
                 address,
-                relay);
+                relay,
+                name);
     }
 
     ClusterStatus.Node of(NodeIdentity self, int routes) {
-        return new ClusterStatus.Node(self.nodeId(), self.epoch(), address, software, weight, routes, front, relay);
+        String shown = name.isEmpty() ? self.nodeId() : name;
+        return new ClusterStatus.Node(shown, self.epoch(), address, software, weight, routes, front, relay);
     }
 }

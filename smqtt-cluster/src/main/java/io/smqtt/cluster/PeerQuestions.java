@@ -113,7 +113,7 @@ final class PeerQuestions implements PeerQueries {
     }
 
     private void send(Wire now, String node, String name, byte[] question, MonoSink<byte[]> sink) {
-        Member member = now.membership.find(node);
+        Member member = now.membership.named(node);
         Peer peer = member == null ? null : member.peer();
         if (member == null || peer == null || !member.isReachable() || !member.answersQuestions()) {
             sink.error(new IllegalStateException(node + " cannot be asked"));
@@ -124,7 +124,7 @@ final class PeerQuestions implements PeerQueries {
             return;
         }
         long mine = ++number;
-        asked.put(mine, new Asked(node, sink));
+        asked.put(mine, new Asked(member.nodeId(), sink));
         sink.onDispose(() -> now.tasks.execute(() -> forget(mine)));
         if (!now.frames.sendBulk(peer, new Frame.Question(mine, name, question))) {
             sink.error(new IllegalStateException("too much waits for " + node));

@@ -4,8 +4,8 @@ package io.smqtt.config;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The configuration of a broker: {@code smqtt.*}. Immutable; {@link #toBuilder()} makes a changed copy:
@@ -136,13 +136,13 @@ public record BrokerConfig(
         Check.that(cluster.enabled(), key, "needs cluster.enabled true");
         Check.that(cluster.nodeId() != null, key, "needs cluster.node-id, the same after each restart");
         Check.that(!cluster.nodes().isEmpty(), key, "needs cluster.nodes, with all nodes that hold replicas");
-        Set<String> nodes = cluster.replicaNodes().keySet();
+        List<String> nodes = cluster.replicaNames();
         Check.that(
                 nodes.size() >= replicas,
                 key,
                 "is " + replicas + ", but cluster.nodes has only " + nodes.size() + ": " + String.join(", ", nodes));
         Check.that(
-                nodes.contains(cluster.nodeId()),
+                cluster.isReplicaNode(),
                 "cluster.node-id",
                 "is " + cluster.nodeId() + ", which is not in cluster.nodes: " + String.join(", ", nodes));
         Check.that(

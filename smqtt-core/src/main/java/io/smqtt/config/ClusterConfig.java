@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  *     are kept for it; never, or 0s, to keep them until it returns
  * @param park what is kept for nodes that cannot be reached
  * @param nodes the nodes that hold replicas, this one included, each as {@code node-id=host:port}: the address at which it reaches the others
- *     for that, with a port other than that of {@code bind}. The same on all nodes, for good; not used with one replica
+ *     for that, with a port other than that of {@code bind}. The same on all nodes, for good; not used with one replica. A node that has taken the
+ *     place of a lost one with another name is {@code lost/node-id=host:port}
  * @param role full for a node that keeps sessions; front for one that stores nothing, and relays clients with a stored session to the full
  *     nodes that have {@code cluster.relay.bind}
  * @param relay the clients of front nodes
@@ -102,7 +103,7 @@ public record ClusterConfig(
         String key = "cluster.relay.bind";
         Check.that(!portOf(address).equals(portOf(bind)), key, "has the port of cluster.bind: " + address);
         for (String node : nodes) {
-            boolean isOwn = node.substring(0, node.indexOf('=')).equals(self);
+            boolean isOwn = nodeIn(node).equals(self);
             Check.that(
                     !isOwn || !portOf(node).equals(portOf(address)),
                     key,
@@ -127,7 +128,7 @@ public record ClusterConfig(
                 "cluster.relay.bind",
                 "is for full nodes; a front node takes no clients of others");
         for (String node : nodes) {
-            String name = node.substring(0, node.indexOf('='));
+            String name = nodeIn(node);
             Check.that(
                     !name.equals(self),
                     "cluster.nodes",
@@ -143,12 +144,15 @@ public record ClusterConfig(
             int equals = node.indexOf('=');
             Check.that(equals > 0, key, "must have entries such as a=10.0.0.1:7801, not " + node);
             String address = node.substring(equals + 1);
-            Check.name(key, node.substring(0, equals));
+            String place = placeIn(node);
+            String name = nodeIn(node);
+            Check.name(key, place);
+            Check.name(key, name);
             Check.hostAndPort(key, address, 1);
-            Check.that(
-                    names.add(node.substring(0, equals)), key, "has the node " + node.substring(0, equals) + " twice");
+            Check.that(names.add(place), key, "has the node " + place + " twice");
+            Check.that(name.equals(place) || names.add(name), key, "has the node " + name + " twice");
             Check.that(addresses.add(address), key, "has the address " + address + " twice");
-            boolean isOwn = node.substring(0, equals).equals(self);
+            boolean isOwn = name.equals(self);
             Check.that(
                     !address.equals(bind) && !(isOwn && portOf(address).equals(portOf(bind))),
                     key,
@@ -157,22 +161,69 @@ public record ClusterConfig(
         Check.that(nodes.size() <= MAX_REPLICA_NODES, key, "has more than " + MAX_REPLICA_NODES + " entries");
     }
 
+    /** The place of an entry of cluster.nodes: the name of the node that has held it first. */
+    private static String placeIn(String entry) {
+        String names = entry.substring(0, entry.indexOf('='));
+        int slash = names.indexOf('/');
+        return slash < 0 ? names : names.substring(0, slash);
+    }
+
+    /** The node of an entry of cluster.nodes. */
+    private static String nodeIn(String entry) {
+        String names = entry.substring(0, entry.indexOf('='));
+        return names.substring(names.indexOf('/') + 1);
+    }
+
     private static String portOf(String address) {
         return address.substring(address.lastIndexOf(':'));
     }
 
     /**
-     * The nodes that hold replicas.
+     * The nodes that hold replicas, by their places. The place of a node is its name, unless it has replaced another one: then that one's.
      *
-     * @return address by name of the node, in alphabetical order
+     * @return address by place, in alphabetical order
      */
     public SortedMap<String, String> replicaNodes() {
-        SortedMap<String, String> byName = new TreeMap<>();
+        SortedMap<String, String> byPlace = new TreeMap<>();
         for (String node : nodes) {
-            int equals = node.indexOf('=');
-            byName.put(node.substring(0, equals), node.substring(equals + 1));
+            byPlace.put(placeIn(node), node.substring(node.indexOf('=') + 1));
         }
-        return byName;
+        return byPlace;
+    }
+
+    /**
+     * The names of the nodes that hold replicas.
+     *
+     * @return in alphabetical order; {@code lost/node-id} for one that has taken the place of another one
+     */
+    public List<String> replicaNames() {
+        return nodes.stream()
+                .map(node -> node.substring(0, node.indexOf('=')))
+                .sorted()
+                .toList();
+    }
+
+    /**
+     * Whether this node is one of those that hold replicas.
+     *
+     * @return false if its name is none of {@code nodes}, or only that of a place that another node holds
+     */
+    public boolean isReplicaNode() {
+        return nodes.stream().anyMatch(node -> nodeIn(node).equals(nodeId));
+    }
+
+    /**
+     * The place of this node among those that hold replicas. It stays when another node takes it over; what nodes keep for each other is for a place.
+     *
+     * @return the place; the name of the node if it is not in {@code nodes}; null without a name
+     */
+    public @Nullable String place() {
+        for (String node : nodes) {
+            if (nodeIn(node).equals(nodeId)) {
+                return placeIn(node);
+            }
+        }
+        return nodeId;
     }
 
     /**

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The replicas of one node's store, as one of their holders sees them. Immutable.
  *
- * @param home the node whose store it is
- * @param members the nodes that hold a replica, in alphabetical order, {@code home} among them
+ * @param home the place of the node whose store it is: its name, or that of a node that it has replaced ({@link Replicas#holders})
+ * @param members the nodes that hold a replica, in the order of their places, that of {@code home} among them
  * @param connected those of them that this node reaches now, itself included
  * @param leader the member that leads the group, or null if this node knows none: there is no majority, or a vote is under way
  * @param serves whether this node serves the store, and leads: it is {@code home}, or has adopted the store

@@ -93,4 +93,29 @@ class ReplicasConfigTest {
         assertRefused("cluster.nodes", "a,b,c", "cluster.nodes must have entries such as a=10.0.0.1:7801, not a");
         assertRefused("cluster.nodes", "a=127.0.0.1:7800,b=h:1,c=h:2", "cluster.nodes has the port of cluster.bind");
     }
+
+    @Test
+    void aNodeInThePlaceOfALostOneHasTheNameOfBoth() {
+        settings.put("cluster.nodes", "a=10.0.0.1:7801,b=10.0.0.2:7801,c/d=node-d:7801");
+        settings.put("cluster.node-id", "d");
+        ClusterConfig cluster = bind().cluster();
+
+        assertThat(cluster.place()).isEqualTo("c");
+        assertThat(cluster.isReplicaNode()).isTrue();
+        assertThat(cluster.replicaNames()).containsExactly("a", "b", "c/d");
+        assertThat(cluster.replicaNodes())
+                .isEqualTo(Map.of("a", "10.0.0.1:7801", "b", "10.0.0.2:7801", "c", "node-d:7801"));
+        assertRefused("cluster.node-id", "c", "cluster.node-id is c, which is not in cluster.nodes: a, b, c/d");
+        assertRefused("cluster.nodes", "a=h:1,b=h:2,c/b=h:3", "cluster.nodes has the node b twice");
+        assertRefused("cluster.nodes", "a=h:1,b=h:2,c/=h:3", "cluster.nodes must have 1 to 64 characters");
+    }
+
+    @Test
+    void anotherNodeHasThePlaceWithItsName() {
+        ClusterConfig cluster = bind().cluster();
+
+        assertThat(cluster.place()).isEqualTo("a");
+        assertThat(ClusterConfig.builder().nodeId("x").build().place()).isEqualTo("x");
+        assertThat(ClusterConfig.defaults().place()).isNull();
+    }
 }

@@ -35,6 +35,11 @@ final class ReplicatedCluster implements AutoCloseable {
 
     static final int NODES = 3;
 
+    /** The node that takes the place of a lost one. */
+    static final int REPLACEMENT = NODES;
+
+    private static final int PROCESSES = NODES + 1;
+
     private static final Path HOME = Path.of(System.getProperty("smqtt.home", ".."));
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -49,9 +54,10 @@ final class ReplicatedCluster implements AutoCloseable {
     private final boolean adopts;
     private final int heapMegabytes;
     private final HttpClient http = HttpClient.newHttpClient();
-    private final List<Integer> ports = LoopbackPorts.some(3 * NODES);
-    private final @Nullable BrokerProcess[] brokers = new BrokerProcess[NODES];
+    private final List<Integer> ports = LoopbackPorts.some(3 * PROCESSES);
+    private final @Nullable BrokerProcess[] brokers = new BrokerProcess[PROCESSES];
     private final List<Whereabouts> addresses = new ArrayList<>();
+    private int replaced = -1;
 
     private ReplicatedCluster(Path directory, boolean adopts, int heapMegabytes) {
         this.directory = directory;
@@ -99,10 +105,41 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Starts a node, and waits until it serves. */
     void start(int node) {
+        start(node, node);
+    }
+
+    private void start(int node, int clientsOf) {
         Path log = log(node);
         BrokerProcess started = BrokerProcess.start(command(node), line -> append(log, line));
         brokers[node] = started;
-        addresses.get(node).set(started.address("tcp"));
+        addresses.get(clientsOf).set(started.address("tcp"));
+    }
+
+    /** Starts another node in the place of a lost one, whose clients come to it from then on. */
+    void startInPlaceOf(int node) {
+        replaced = node;
+        start(REPLACEMENT, node);
+    }
+
+    /** Kills the node in the place of a lost one. */
+    void killReplacement() {
+        addresses.get(replaced).set(null);
+        BrokerProcess broker = broker(REPLACEMENT);
+        broker.kill9();
+        broker.close();
+    }
+
+    /** Runs {@code ctl} against a node. */
+    CapturedProcess ctl(int node, String... arguments) {
+        List<String> command = new ArrayList<>(BrokerProcess.program());
+        command.add("ctl");
+        command.addAll(List.of(arguments));
+        command.addAll(List.of(
+                "--url",
+                "http://127.0.0.1:" + broker(node).port("management"),
+                "--token-file",
+                data(node).resolve("management.token").toString()));
+        return CapturedProcess.start("ctl", new ProcessBuilder(command));
     }
 
     /** The output of all processes of a node. */
@@ -165,7 +202,7 @@ final class ReplicatedCluster implements AutoCloseable {
     CapturedProcess startWithOtherNodes(int node) {
         List<String> nodes = new ArrayList<>();
         for (int other = 0; other <= NODES; other++) {
-            int port = other == node ? ports.get(NODES + other) : 1 + other; // no program listens at such a port
+            int port = other == node ? ports.get(PROCESSES + other) : 1 + other; // no program listens at such a port
             nodes.add("n" + other + "=127.0.0.1:" + port);
         }
         return CapturedProcess.start("n" + node, command(node, "cluster.nodes=" + String.join(",", nodes)));
@@ -180,7 +217,10 @@ final class ReplicatedCluster implements AutoCloseable {
         String nodes = String.join(
                 ", ",
                 IntStream.range(0, NODES)
-                        .mapToObj(other -> "'n" + other + "=" + name(other) + ":" + ports.get(NODES + other) + "'")
+                        .mapToObj(other -> node == REPLACEMENT && other == replaced
+                                ? "'n" + other + "/n" + node + "=" + name(node) + ":" + ports.get(PROCESSES + node)
+                                        + "'"
+                                : "'n" + other + "=" + name(other) + ":" + ports.get(PROCESSES + other) + "'")
                         .toList());
         String yaml = """
                 management:
@@ -205,7 +245,7 @@ final class ReplicatedCluster implements AutoCloseable {
                   seeds: [%s]
                   nodes: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(ports.get(2 * NODES + node), adopts, node, ports.get(node), seeds, nodes);
+                """.formatted(ports.get(2 * PROCESSES + node), adopts, node, ports.get(node), seeds, nodes);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
@@ -286,7 +326,7 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** The node that has a listener at an address. */
     int nodeAt(InetSocketAddress address) {
-        return ports.indexOf(address.getPort()) - 2 * NODES;
+        return ports.indexOf(address.getPort()) - 2 * PROCESSES;
     }
 
     /** Which node serves whose store, as a node sees it: names of nodes, without the stores that no node serves. */

@@ -176,6 +176,56 @@ class ReplicatedStorageIT {
         }
     }
 
+    /** The node n3 takes the place of n2, while clients of the others publish for sessions of n2. */
+    @Test
+    @Tag("long")
+    void whatIsAcknowledgedSurvivesTheReplacementOfANode() {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
+            ReplicatedLoad load = new ReplicatedLoad(cluster);
+            load.begin();
+            load.awaitProgress(0, 1, 2);
+            assertThat(ctl(cluster, 0, "cluster", "replace", "n2", "n3")).contains("node n2 is connected");
+            cluster.kill(2);
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(ctl(cluster, 0, "cluster", "replace", "n2", "n3"))
+                            .contains("node n3 holds the place of n2 from now on"));
+            assertThat(ctl(cluster, 1, "cluster", "replace", "n2", "n3"))
+                    .contains("node n3 holds the place of n2 from now on");
+            load.awaitProgress(0, 1);
+            cluster.startInPlaceOf(2);
+            load.awaitProgress(0, 1, 2);
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(ctl(cluster, 0, "cluster"))
+                            .containsPattern("n3 +reachable")
+                            .containsPattern("n3 \\(place n2\\) +n3 +n3")
+                            .doesNotContain("n2 "));
+
+            assertReplaced(cluster);
+            cluster.killReplacement();
+            assertReplaced(cluster); // its disk has all, and the one that has its place is down
+            cluster.startInPlaceOf(2);
+            load.awaitProgress(0, 1, 2);
+            load.stopPublishing();
+            load.check(2);
+            System.out.println("replaced one node, " + load.figures());
+        }
+    }
+
+    private static String ctl(ReplicatedCluster cluster, int node, String... arguments) {
+        try (CapturedProcess process = cluster.ctl(node, arguments)) {
+            process.awaitExit(PATIENCE);
+            return process.report();
+        }
+    }
+
+    private static void assertReplaced(ReplicatedCluster cluster) {
+        try (CapturedProcess lost = CapturedProcess.start("n2", cluster.command(2))) {
+            assertThat(lost.awaitExit(PATIENCE)).isEqualTo(CONFIGURATION_ERROR);
+            assertThat(lost.report())
+                    .contains("another node holds the place n2 of cluster.nodes: node n3, not node n2");
+        }
+    }
+
     private static void theLastOfThreeRefusesWhatItCannotKeep(ReplicatedCluster cluster) {
         try (RawClient kept = cluster.open(2)) {
             kept.connect(ConnectBytes.of("kept").persistent(600));

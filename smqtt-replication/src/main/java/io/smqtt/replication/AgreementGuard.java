@@ -35,11 +35,14 @@ final class AgreementGuard extends NO_DUPES {
             "storage.dir has replicas in whose place another disk of this node has been admitted; they lack what was acknowledged since:"
                     + " start with an empty directory";
 
+    /** Begins the reason for a node whose place another one holds. */
+    static final String OTHER_HOLDER = "another node holds the place";
+
     /** Begins the reason for a node of another version. */
     static final String OTHER_VERSION = "nodes with replicas must have versions of smqtt that work together";
 
     private static final List<String> REASONS =
-            List.of(OTHER_VERSION, OTHER_CONFIGURATION, OTHER_CLUSTER, REPLACED_DISK);
+            List.of(OTHER_VERSION, OTHER_CONFIGURATION, OTHER_CLUSTER, REPLACED_DISK, OTHER_HOLDER);
 
     /** The part of an address that has the version. */
     static final byte[] VERSION_KEY = Util.stringToBytes("version");
@@ -96,6 +99,11 @@ final class AgreementGuard extends NO_DUPES {
             return OTHER_CONFIGURATION;
         }
         return data.apply(other);
+    }
+
+    /** Whether a reason lasts: another disk or another node is in the place of the one that is refused. */
+    static boolean isReplaced(String reason) {
+        return reason.startsWith(REPLACED_DISK) || reason.startsWith(OTHER_HOLDER);
     }
 
     /** The reason in the text of an error with which a node was refused by another one; null if it is none of these. */

@@ -60,10 +60,22 @@ final class GroupChannel implements AutoCloseable {
      */
     static GroupChannel create(List<Protocol> reliable, String node, String agreement, List<RaftGroup> groups)
             throws Exception {
+        return create(reliable, node, agreement, groups, ChannelPart.NONE);
+    }
+
+    /**
+     * The same with a part that belongs to no group.
+     *
+     * @param node the place of this node, which is its name in groups
+     */
+    static GroupChannel create(
+            List<Protocol> reliable, String node, String agreement, List<RaftGroup> groups, ChannelPart part)
+            throws Exception {
         List<Protocol> protocols = new ArrayList<>(reliable);
-        AgreementGuard guard = new AgreementGuard(agreement, other -> reason(groups, other));
-        LeftOut leftOut = new LeftOut(guard);
-        protocols.add(new OwnNodes(other -> guard.reason(other) != null, leftOut::viewed));
+        AgreementGuard guard = new AgreementGuard(agreement, other -> reason(groups, part, other));
+        LeftOut leftOut = new LeftOut(guard, part);
+        OwnNodes own = new OwnNodes(other -> guard.reason(other) != null, leftOut::viewed);
+        protocols.add(own);
         protocols.add(new EntryMessages());
         groups.forEach(group -> protocols.addAll(group.protocols()));
         JChannel channel = new JChannel(protocols);
@@ -72,6 +84,7 @@ final class GroupChannel implements AutoCloseable {
         channel.addAddressGenerator(() -> {
             ExtendedUUID address = ExtendedUUID.randomUUID(node).put(RAFT.raft_id_key, Util.stringToBytes(node));
             guard.describe(address);
+            part.describe(address);
             groups.forEach(group -> group.describe(address));
             return address;
         });
@@ -85,15 +98,36 @@ final class GroupChannel implements AutoCloseable {
             @Override
             public void receive(Message message) {
                 if (message instanceof BytesMessage bytes && bytes.hasArray()) {
-                    deliver(groups, bytes);
+                    deliver(groups, part, bytes);
                 }
             }
         });
-        groups.forEach(group -> group.linkedBy((member, message) -> send(channel, group.number(), member, message)));
+        groups.forEach(group -> group.linkedBy(
+                (member, message) -> send(channel, member, GroupMessage.encode(group.number(), message))));
+        part.linkedBy(new ChannelPart.NodeLink() {
+            @Override
+            public void send(Address other, PlaceMessage message) {
+                GroupChannel.send(channel, other, PlaceMessage.encode(message));
+            }
+
+            @Override
+            public @Nullable String reason(Address other) {
+                return guard.reason(other);
+            }
+
+            @Override
+            public void judgeAgain() {
+                own.judgeAgain();
+            }
+        });
         return made;
     }
 
-    private static @Nullable String reason(List<RaftGroup> groups, ExtendedUUID node) {
+    private static @Nullable String reason(List<RaftGroup> groups, ChannelPart part, ExtendedUUID node) {
+        String other = part.reason(node);
+        if (other != null) {
+            return other;
+        }
         for (RaftGroup group : groups) {
             if (group.isForeign(node)) {
                 return AgreementGuard.OTHER_CLUSTER;
@@ -116,7 +150,7 @@ final class GroupChannel implements AutoCloseable {
         return leftOut.areMost;
     }
 
-    private static void deliver(List<RaftGroup> groups, BytesMessage message) {
+    private static void deliver(List<RaftGroup> groups, ChannelPart part, BytesMessage message) {
         byte[] bytes = new byte[message.getLength()];
         System.arraycopy(message.getArray(), message.getOffset(), bytes, 0, bytes.length);
         int number;
@@ -126,6 +160,9 @@ final class GroupChannel implements AutoCloseable {
             LOG.debug("a message of {} cannot be decoded: {}", message.getSrc(), e.getMessage());
             return;
         }
+        if (number == PlaceMessage.NUMBER) {
+            part.received(message.getSrc(), bytes);
+        }
         for (RaftGroup group : groups) {
             if (group.number() == number) {
                 group.received(message.getSrc(), bytes);
@@ -134,11 +171,11 @@ final class GroupChannel implements AutoCloseable {
     }
 
     /** Without flow control, which would block the thread of a group: each message is an answer, or is sent once in a while. */
-    private static void send(JChannel channel, int group, Address member, GroupMessage message) {
+    private static void send(JChannel channel, Address node, byte[] message) {
         try {
-            channel.send(new BytesMessage(member, GroupMessage.encode(group, message)).setFlag(Message.Flag.NO_FC));
+            channel.send(new BytesMessage(node, message).setFlag(Message.Flag.NO_FC));
         } catch (Exception e) { // declared by the channel, which is not connected
-            LOG.debug("a message to {} was not sent: {}", member, e.toString());
+            LOG.debug("a message to {} was not sent: {}", node, e.toString());
         }
     }
 
@@ -201,17 +238,19 @@ final class GroupChannel implements AutoCloseable {
     private static final class LeftOut {
 
         private final AgreementGuard guard;
+        private final ChannelPart part;
         private volatile @Nullable String first;
         private volatile boolean areMost;
 
-        LeftOut(AgreementGuard guard) {
+        LeftOut(AgreementGuard guard, ChannelPart part) {
             this.guard = guard;
+            this.part = part;
         }
 
         void viewed(View view) {
             String found = null;
             int count = 0;
-            Set<Address> doubles = OwnNodes.doubles(view);
+            Set<Address> doubles = OwnNodes.doubles(view, member -> guard.reason(member) != null);
             for (Address member : view.getMembersRaw()) {
                 String reason = guard.reason(member);
                 String name = GroupMembers.nameOf(member);
@@ -227,6 +266,7 @@ final class GroupChannel implements AutoCloseable {
             }
             areMost = 2 * count > view.size();
             first = found;
+            part.viewed(view);
         }
     }
 }

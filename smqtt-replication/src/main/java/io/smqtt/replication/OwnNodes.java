@@ -4,6 +4,7 @@ package io.smqtt.replication;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -28,6 +29,9 @@ final class OwnNodes extends Protocol {
 
     private final Predicate<@Nullable Address> isForeign;
     private final Consumer<View> whole;
+    private final Object views = new Object();
+    private @Nullable View last; // guarded by views
+    private @Nullable View passed; // guarded by views
     private volatile Set<Address> leftOut = Set.of();
 
     /**
@@ -44,19 +48,40 @@ final class OwnNodes extends Protocol {
     @Override
     public @Nullable Object up(Event event) {
         if (event.getType() == Event.VIEW_CHANGE && event.<Object>getArg() instanceof View view) {
-            whole.accept(view);
-            return up_prot.up(new Event(Event.VIEW_CHANGE, own(view)));
+            synchronized (views) {
+                last = view;
+                passed = own(view);
+                whole.accept(view);
+                return up_prot.up(new Event(Event.VIEW_CHANGE, passed));
+            }
         }
         return up_prot.up(event);
     }
 
-    /** The nodes of a view whose names other ones in front of them have. */
-    static Set<Address> doubles(View view) {
+    /** What makes a node foreign has changed: the groups get the last view again if it is another one for them. */
+    void judgeAgain() {
+        synchronized (views) {
+            View view = last;
+            if (view != null
+                    && !own(view)
+                            .getMembers()
+                            .equals(Objects.requireNonNull(passed).getMembers())) {
+                up(new Event(Event.VIEW_CHANGE, view));
+            }
+        }
+    }
+
+    /**
+     * The nodes of a view whose names other ones in front of them have.
+     *
+     * @param isForeign the nodes that are left out for another reason, and do not count
+     */
+    static Set<Address> doubles(View view, Predicate<@Nullable Address> isForeign) {
         Set<String> names = new HashSet<>();
         Set<Address> found = new HashSet<>();
         for (Address member : view.getMembersRaw()) {
             String name = GroupMembers.nameOf(member);
-            if (name != null && !names.add(name)) {
+            if (name != null && !isForeign.test(member) && !names.add(name)) {
                 found.add(member);
             }
         }
@@ -64,7 +89,7 @@ final class OwnNodes extends Protocol {
     }
 
     private View own(View view) {
-        Set<Address> doubles = doubles(view);
+        Set<Address> doubles = doubles(view, isForeign);
         if (doubles.contains(local_addr)) {
             doubles.addAll(view.getMembers());
             doubles.remove(local_addr);
@@ -77,6 +102,9 @@ final class OwnNodes extends Protocol {
     }
 
     private boolean isLeftOut(@Nullable Address node) {
+        if (node != null && node.equals(local_addr)) {
+            return false; // also if it has learned that it is replaced, and is about to end
+        }
         Set<Address> doubles = leftOut;
         return !doubles.isEmpty() && node != null && doubles.contains(node) || isForeign.test(node);
     }

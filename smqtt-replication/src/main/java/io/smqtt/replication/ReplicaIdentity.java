@@ -4,13 +4,8 @@ package io.smqtt.replication;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.persistence.StoreUnusableException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /** The owner of a directory of replicas, in a file: the name of the node, the nodes, and the number of replicas. */
@@ -31,6 +26,10 @@ final class ReplicaIdentity {
      * @throws StoreUnusableException if it cannot be read
      */
     static void require(Path data, ReplicaPlan plan) {
+        Holding holding = Places.of(data).holding(plan.self());
+        if (!holding.equals(Holding.first(plan.self())) && !holding.node().equals(plan.node())) {
+            throw new ConfigurationException(PlaceChanges.refusal(plan.self(), holding.node(), plan.node()));
+        }
         Path file = data.resolve(DIRECTORY).resolve(FILE);
         if (!Files.exists(file)) {
             return;
@@ -79,22 +78,7 @@ final class ReplicaIdentity {
     static void write(Path data, ReplicaPlan plan) {
         Path file = data.resolve(DIRECTORY).resolve(FILE);
         if (!Files.exists(file)) {
-            try {
-                Path fresh = file.resolveSibling(FILE + ".new");
-                String content = String.join("\n", FORMAT, plan.self(), plan.agreement()) + "\n";
-                try (FileChannel channel = FileChannel.open(
-                        fresh,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.TRUNCATE_EXISTING,
-                        StandardOpenOption.WRITE)) {
-                    channel.write(ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8)));
-                    channel.force(true);
-                }
-                Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
-                SyncMark.syncNameOf(file);
-            } catch (IOException e) {
-                throw StoreUnusableException.of(file, e);
-            }
+            Places.replace(file, String.join("\n", FORMAT, plan.self(), plan.agreement()) + "\n");
         }
     }
 }

@@ -25,8 +25,10 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jgroups.stack.Protocol;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * DIRECTORY/replicas/NODE/  the replica of a node's store ({@link ReplicatedStore})
  * DIRECTORY/replicas/OWNER  {@link ReplicaIdentity}
+ * DIRECTORY/replicas/PLACES {@link Places}
  * DIRECTORY/store/          a store with one replica, which the own store takes over if it is empty
  * </pre>
  */
@@ -66,6 +69,12 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     private final Map<String, Long> awaitedSince = new ConcurrentHashMap<>();
     private final Callable<List<Protocol>> reliable;
     private final Object reopening = new Object();
+    private final Places places;
+    private final PlaceChanges changes;
+
+    /** Why this node has no part with the others any more; it stays so. */
+    private volatile @Nullable String replaced;
+
     private volatile @Nullable GroupChannel channel;
     private volatile boolean serves;
     private volatile boolean closing;
@@ -73,6 +82,8 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     private ReplicaNode(ReplicaPlan plan, Path data, Callable<List<Protocol>> reliable, DiskWatch.Probe probe) {
         this.plan = plan;
         this.reliable = reliable;
+        places = Places.of(data);
+        changes = new PlaceChanges(plan, places, home -> replicas.get(home), this::replaced);
         disk = new DiskWatch(data, PROBE_EVERY, probe, new FullDisk());
     }
 
@@ -131,7 +142,7 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     private void join(long patienceMillis) throws Exception {
         List<RaftGroup> groups =
                 replicas.values().stream().map(ReplicatedStore::group).toList();
-        GroupChannel made = GroupChannel.create(reliable.call(), plan.self(), plan.agreement(), groups);
+        GroupChannel made = GroupChannel.create(reliable.call(), plan.self(), plan.agreement(), groups, changes);
         channel = made;
         try {
             ReplicaProtocols.connect(() -> {
@@ -249,8 +260,24 @@ final class ReplicaNode implements ReplicaLink, Replicas {
         return figures.lastIndex() + figures.receivedCheckpointBytes();
     }
 
-    /** Fails if most of the other nodes belong to another cluster. A single one is excluded, and does not stop the others. */
+    /** Another node, or another disk, is in the place of this one. */
+    private void replaced(String reason) {
+        if (replaced == null) {
+            replaced = reason;
+            LOG.error("this node has no part with the others any more: {}", reason);
+            if (serves) {
+                ConfigurationException cause = new ConfigurationException(reason);
+                replicas.values().forEach(replica -> replica.group().failed(cause));
+            }
+        }
+    }
+
+    /** Fails if this node is replaced, or most of the other nodes belong to another cluster. A single one is excluded, and does not stop the others. */
     private void requireAgreement() {
+        String lasting = replaced;
+        if (lasting != null) {
+            throw new ConfigurationException(lasting);
+        }
         GroupChannel open = channel;
         if (open != null && open.isOutnumbered()) {
             throw new ConfigurationException("most nodes with replicas differ from this one, which has "
@@ -297,14 +324,14 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     private ReplicaStatus status(String home, ReplicatedStore replica) {
         GroupFigures figures = replica.figures();
         Set<String> present = replica.group().present();
-        List<String> members = List.copyOf(plan.membersOf(home));
+        Set<String> members = plan.membersOf(home);
         return new ReplicaStatus(
                 home,
-                members,
-                members.stream().filter(present::contains).toList(),
-                figures.leader(),
+                members.stream().map(places::nodeOf).toList(),
+                members.stream().filter(present::contains).map(places::nodeOf).toList(),
+                nameOf(figures.leader()),
                 replica.leads() && replica.reigns(),
-                replica.server(),
+                nameOf(replica.server()),
                 figures.isVoter(),
                 figures.term(),
                 figures.lastIndex(),
@@ -315,8 +342,29 @@ final class ReplicaNode implements ReplicaLink, Replicas {
                 figures.sentCheckpointBytes(),
                 figures.receivedCheckpointBytes(),
                 figures.refusedMessages(),
-                figures.lags(),
+                figures.lags().entrySet().stream()
+                        .collect(Collectors.toMap(lag -> places.nodeOf(lag.getKey()), Map.Entry::getValue)),
                 failureOf(replica));
+    }
+
+    private @Nullable String nameOf(@Nullable String place) {
+        return place == null ? null : places.nodeOf(place);
+    }
+
+    @Override
+    public Map<String, String> holders() {
+        Map<String, String> holders = new TreeMap<>();
+        for (String place : plan.addresses().keySet()) {
+            if (!places.nodeOf(place).equals(place)) {
+                holders.put(place, places.nodeOf(place));
+            }
+        }
+        return holders;
+    }
+
+    @Override
+    public CompletionStage<String> replace(String lost, String by) {
+        return changes.replace(lost, by);
     }
 
     /** The reason why a replica has ended; one that fails ends all of its node. */
@@ -344,12 +392,12 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     }
 
     /**
-     * Damage stays; all other failures are over when the disk takes writes and the replicas were opened again. If that is not possible, and for a store that
+     * A node that was replaced says why at its start, and ends. Damage stays; all other failures are over when the disk takes writes and the replicas were opened again. If that is not possible, and for a store that
      * another node has served, it takes a restart.
      */
     @Override
     public boolean needsRestart() {
-        return (disk.isWritable() || store().reign().ended() != null) && !isDamaged();
+        return replaced != null || (disk.isWritable() || store().reign().ended() != null) && !isDamaged();
     }
 
     private boolean isDamaged() {
@@ -383,6 +431,7 @@ final class ReplicaNode implements ReplicaLink, Replicas {
     @Override
     public void close() throws IOException {
         disk.close();
+        changes.close();
         closing = true;
         stopAdopting();
         synchronized (reopening) { // not while they are being opened
@@ -403,6 +452,7 @@ final class ReplicaNode implements ReplicaLink, Replicas {
 
     /** Ends all, the own store included. Blocks. */
     void closeAll() {
+        changes.close();
         ReplicatedStore own = replicas.get(plan.self());
         if (own != null) {
             own.close();
@@ -435,7 +485,7 @@ final class ReplicaNode implements ReplicaLink, Replicas {
                 if (closing) {
                     return DiskWatch.Result.LATER;
                 }
-                if (!serves || isDamaged()) {
+                if (!serves || isDamaged() || replaced != null) {
                     return DiskWatch.Result.NEVER;
                 }
                 try {

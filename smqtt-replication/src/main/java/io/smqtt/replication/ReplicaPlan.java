@@ -17,19 +17,28 @@ import java.util.TreeSet;
  * others with the highest scores for it (rendezvous hashing), so that no node has to know which the others hold, and an added node would move few
  * of them.
  *
- * @param self the name of this node
- * @param addresses the address of each node with replicas, by its name
+ * <p>It is a plan of places ({@link Places}): a node that takes the place of another one changes nothing here.
+ *
+ * @param self the place of this node
+ * @param node the name of this node
+ * @param addresses the address of each node with replicas, by its place
  * @param replicas the number of replicas, at most that of the nodes
  */
-record ReplicaPlan(String self, SortedMap<String, String> addresses, int replicas) {
+record ReplicaPlan(String self, String node, SortedMap<String, String> addresses, int replicas) {
 
     ReplicaPlan {
         addresses = new TreeMap<>(addresses);
     }
 
+    /** The plan of a node that holds the place with its name. */
+    ReplicaPlan(String self, SortedMap<String, String> addresses, int replicas) {
+        this(self, self, addresses, replicas);
+    }
+
     /** The plan of a configuration, which has replicas. */
     static ReplicaPlan of(BrokerConfig config) {
         return new ReplicaPlan(
+                Objects.requireNonNull(config.cluster().place()),
                 Objects.requireNonNull(config.cluster().nodeId()),
                 config.cluster().replicaNodes(),
                 config.storage().replicas());

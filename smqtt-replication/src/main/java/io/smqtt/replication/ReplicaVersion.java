@@ -25,6 +25,7 @@ record ReplicaVersion(int oldest, int current, String program) {
     private static final int OLDEST = 1;
     private static final int CURRENT = 2;
     private static final int KNOWS_LOGS = 2;
+    private static final int KNOWS_PLACES = 2;
     private static final ReplicaVersion BEFORE_NUMBERS = new ReplicaVersion(0, 0, "without a number");
 
     /** That of this program. */
@@ -41,6 +42,11 @@ record ReplicaVersion(int oldest, int current, String program) {
     /** Whether it answers {@link GroupMessage.Logs}. */
     boolean knowsLogs() {
         return current >= KNOWS_LOGS;
+    }
+
+    /** Whether it knows of {@link PlaceMessage}. */
+    boolean knowsPlaces() {
+        return current >= KNOWS_PLACES;
     }
 
     byte[] encode() {

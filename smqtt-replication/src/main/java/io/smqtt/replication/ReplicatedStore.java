@@ -249,6 +249,11 @@ final class ReplicatedStore implements BrokerStore {
         return ledTerm != 0;
     }
 
+    /** The term in which this member leads the group; 0 if it does not. */
+    long leaderTerm() {
+        return ledTerm;
+    }
+
     /** The number of the last reign that was applied here. */
     long reignNumber() {
         return position().reign();

@@ -116,6 +116,7 @@ public final class NodeRoutes implements RouteGroup {
         fields.put("nodes", calls.nodes());
         fields.put("status", status == null ? null : Fields.of(status));
         fields.put("replicas", view.replicasHere().stream().map(Fields::of).toList());
+        fields.put("places", view.places());
         return Mono.just(ApiAnswer.json(fields));
     }
 
