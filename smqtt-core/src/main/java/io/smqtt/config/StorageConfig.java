@@ -17,8 +17,7 @@ import java.nio.file.Path;
  *     cheaper
  * @param replicas number of nodes that store each session, its messages and this node's retained messages: 1 for this node only; 3 or 5 for an
  *     acknowledgement that waits for a majority of them. Needs the module smqtt-replication and {@code cluster.nodes}
- * @param adoption a preview, with replicas only: whether other nodes serve the sessions of a node that is away. It may lose acknowledged
- *     messages. The same on all nodes
+ * @param adoption with replicas only: whether other nodes serve the sessions of a node that is away. The same on all nodes
  */
 @ConfigBlock("storage")
 public record StorageConfig(
@@ -32,7 +31,7 @@ public record StorageConfig(
         long writeBufferBytes,
 
         @Setting(value = "1", min = "1", max = "5") int replicas,
-        @Setting("false") boolean adoption) {
+        @Setting("true") boolean adoption) {
 
     /**
      * Checks rules between values.
@@ -45,7 +44,6 @@ public record StorageConfig(
                 "storage.replicas",
                 "must be 1, 3 or 5, not " + replicas
                         + ": one more node than an odd number makes no larger minority safe");
-        Check.that(!adoption || replicas > 1, "storage.adoption", "needs storage.replicas 3 or 5");
         Check.that(replicas == 1 || kind == Kind.ROCKSDB, "storage.replicas", "needs storage.kind rocksdb");
     }
 

@@ -198,10 +198,7 @@ class ConfigSchemaTest {
             values.put("validations.tcp.folder", new ConfigValue("schemas", "needed", BASE));
             values.put("validations.tcp.schemas", new ConfigValue("a.json", "needed", BASE));
         }
-        if (name.equals("storage.adoption")) {
-            values.put("storage.replicas", new ConfigValue("3", "needed", BASE));
-        }
-        if (name.equals("storage.replicas") || name.equals("storage.adoption")) {
+        if (name.equals("storage.replicas")) {
             values.put("storage.kind", new ConfigValue("rocksdb", "needed", BASE));
             values.put("cluster.enabled", new ConfigValue("true", "needed", BASE));
             values.put("cluster.node-id", new ConfigValue("a", "needed", BASE));

@@ -33,7 +33,7 @@ class AdoptedSessionsIT {
     @Test
     @Tag("long")
     void clientsOfAKilledNodeFindTheirSessions() {
-        try (ReplicatedCluster cluster = ReplicatedCluster.startAdopting(directory)) {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
             for (String name : List.of("one", "two", "rest")) {
                 try (RawClient client = cluster.open(0)) {
                     client.connect(ConnectBytes.of(name).persistent(3_600));

@@ -54,7 +54,7 @@ class AdoptionOfManyProof {
 
     @Test
     void manySessionsAreServedByAnotherNode() {
-        try (ReplicatedCluster cluster = ReplicatedCluster.startAdopting(directory, HEAP_MEGABYTES)) {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(directory, HEAP_MEGABYTES)) {
             long began = System.nanoTime();
             inParallel(CLIENTS, client -> create(cluster, client));
             try (RawClient publisher = cluster.open(0)) {

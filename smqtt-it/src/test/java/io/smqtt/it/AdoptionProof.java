@@ -20,7 +20,7 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Three nodes with {@code storage.adoption} under load. In each round one of them is killed, its clients go to the others, and it returns. At the end
+ * Three nodes with {@code storage.replicas: 3} under load. In each round one of them is killed, its clients go to the others, and it returns. At the end
  * all subscribers take what waits for them, and the account is made: nothing that was acknowledged is lost, QoS 2 comes once, the order of each
  * publisher and topic is kept, and each client finds its session.
  *
@@ -51,7 +51,7 @@ class AdoptionProof {
     void clientsOfKilledNodesFindTheirSessionsAndNothingIsLost() throws IOException {
         System.out.println("[adoption] seed " + seed + ", " + DIRECTORY);
         clear();
-        try (ReplicatedCluster cluster = ReplicatedCluster.startAdopting(DIRECTORY)) {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(DIRECTORY)) {
             awaitHomes(cluster);
             AdoptionLoad load = new AdoptionLoad(cluster, clock, random, RATE);
             load.begin();

@@ -51,7 +51,6 @@ final class ReplicatedCluster implements AutoCloseable {
     private static final int USUAL_MEGABYTES = 256;
 
     private final Path directory;
-    private final boolean adopts;
     private final int heapMegabytes;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports = LoopbackPorts.some(3 * PROCESSES);
@@ -59,9 +58,8 @@ final class ReplicatedCluster implements AutoCloseable {
     private final List<Whereabouts> addresses = new ArrayList<>();
     private int replaced = -1;
 
-    private ReplicatedCluster(Path directory, boolean adopts, int heapMegabytes) {
+    private ReplicatedCluster(Path directory, int heapMegabytes) {
         this.directory = directory;
-        this.adopts = adopts;
         this.heapMegabytes = heapMegabytes;
         for (int node = 0; node < NODES; node++) {
             addresses.add(new Whereabouts());
@@ -70,21 +68,12 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Starts all nodes, and waits until each serves. */
     static ReplicatedCluster start(Path directory) {
-        return start(directory, false, USUAL_MEGABYTES);
-    }
-
-    /** The same, with nodes that serve the sessions of one that is away. */
-    static ReplicatedCluster startAdopting(Path directory) {
-        return startAdopting(directory, USUAL_MEGABYTES);
+        return start(directory, USUAL_MEGABYTES);
     }
 
     /** The same, with a heap for each node. */
-    static ReplicatedCluster startAdopting(Path directory, int heapMegabytes) {
-        return start(directory, true, heapMegabytes);
-    }
-
-    private static ReplicatedCluster start(Path directory, boolean adopts, int heapMegabytes) {
-        ReplicatedCluster cluster = new ReplicatedCluster(directory, adopts, heapMegabytes);
+    static ReplicatedCluster start(Path directory, int heapMegabytes) {
+        ReplicatedCluster cluster = new ReplicatedCluster(directory, heapMegabytes);
         try {
             cluster.startTogether(0, 1, 2);
             return cluster;
@@ -234,7 +223,6 @@ final class ReplicatedCluster implements AutoCloseable {
                 storage:
                   kind: rocksdb
                   replicas: 3
-                  adoption: %s
                 limits:
                   max-queued-messages: 1000000
                   max-queued-bytes: 1000000000
@@ -245,7 +233,7 @@ final class ReplicatedCluster implements AutoCloseable {
                   seeds: [%s]
                   nodes: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(ports.get(2 * PROCESSES + node), adopts, node, ports.get(node), seeds, nodes);
+                """.formatted(ports.get(2 * PROCESSES + node), node, ports.get(node), seeds, nodes);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
