@@ -523,11 +523,12 @@ final class RaftGroup implements AutoCloseable {
 
         @Override
         public void isBehind(Address member) {
-            execute(() -> {
-                if (leadingTerm != NOT_LEADING) {
-                    messages.source().needed(member, System.nanoTime());
-                }
-            });
+            execute(
+                    () -> { // the first entry of the term may need the member, so the leadership need not have begun
+                        if (raft.isLeader() && !ended) {
+                            messages.source().needed(member, System.nanoTime());
+                        }
+                    });
         }
     }
 

@@ -322,6 +322,30 @@ class RaftGroupTest {
         await().atMost(PATIENCE).until(() -> away.group.figures().isVoter());
     }
 
+    /** The first entry of its term is committed only with the member that needs the checkpoint. */
+    @Test
+    void aMemberThatLacksWhatWasRemovedGetsACheckpointOfALeaderWithoutAnotherMember() throws Exception {
+        members.forEach(member -> member.log = new LogLimits(10_000_000, 10_000_000, 20, 1_000));
+        start();
+        TestMember leader = leader();
+        TestMember away = other(leader);
+        TestMember next = other(leader, away);
+        away.kill();
+        List<String> contents = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            contents.add("entry " + i);
+        }
+        commit(leader, contents.toArray(String[]::new));
+        await().atMost(PATIENCE).until(() -> next.group.figures().firstIndex() > 20);
+        leader.kill();
+
+        away.start();
+
+        await().atMost(PATIENCE).until(next::leads);
+        await().atMost(PATIENCE).until(() -> away.state.entries().containsAll(contents));
+        assertThat(away.group.figures().receivedCheckpointBytes()).isPositive();
+    }
+
     @Test
     void aMemberWithAnEmptyLogGetsACheckpointInPlaceOfALongLog() throws Exception {
         members.forEach(member -> member.log = new LogLimits(10_000_000, 10_000_000, 10_000, 20));
