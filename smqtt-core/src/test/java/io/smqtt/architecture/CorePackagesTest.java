@@ -85,6 +85,7 @@ class CorePackagesTest {
     private static final String[] OUTSIDE = {
         "java..",
         "javax..",
+        "jdk.net",
         "io.netty.bootstrap..",
         "io.netty.buffer..",
         "io.netty.channel..",
