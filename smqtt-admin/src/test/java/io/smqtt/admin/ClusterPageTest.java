@@ -31,7 +31,7 @@ class ClusterPageTest {
                                     + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4},\"dropped-for-forgotten\":{\"peer_gone\":30},"
                                     + "\"relay\":{\"connections\":40,\"waiting\":2,\"opened\":90,\"refused\":{\"no_node\":3,"
                                     + "\"busy\":1,\"timeout\":0,\"handshake\":0}},"
-                                    + "\"replicas\":[]}\n");
+                                    + "\"replicas\":[],\"places\":{}}\n");
         }
     }
 
