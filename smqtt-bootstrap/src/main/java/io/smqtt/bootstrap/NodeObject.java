@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.message.LogText;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -43,11 +44,33 @@ final class NodeObject {
         }
     }
 
-    /** Starts, stops or restarts an object on all nodes, or on one. */
-    abstract static class Change extends One {
+    /** Does something with an object on all nodes. */
+    abstract static class Everywhere extends One {
 
-        private final String operation;
-        private final String done;
+        final String operation;
+        final String done;
+
+        /**
+         * Creates a command.
+         *
+         * @param operation the last part of its path in the API
+         * @param done its past participle
+         */
+        Everywhere(ProgramContext program, String objects, String operation, String done) {
+            super(program, objects);
+            this.operation = operation;
+            this.done = done;
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            api.send("POST", BrokerApi.path(objects + "/{id}/" + operation, name), null);
+            out.done(done + " " + LogText.escape(name));
+        }
+    }
+
+    /** Starts, stops or restarts an object on all nodes, or on one. */
+    abstract static class Change extends Everywhere {
 
         @Nullable
         @Option(names = "--node", paramLabel = "NODE", description = "Is the only node that does it.")
@@ -60,18 +83,31 @@ final class NodeObject {
          * @param done its past participle
          */
         Change(ProgramContext program, String objects, String operation, String done) {
-            super(program, objects);
-            this.operation = operation;
-            this.done = done;
+            super(program, objects, operation, done);
         }
 
         @Override
         void run(BrokerApi api, CtlOutput out) throws IOException {
-            String path = node == null
-                    ? BrokerApi.path(objects + "/{id}/" + operation, name)
-                    : BrokerApi.path("/nodes/{node}" + objects + "/{id}/" + operation, node, name);
-            api.send("POST", path, null);
-            out.done(done + " " + name + (node == null ? "" : " on " + node));
+            if (node == null) {
+                super.run(api, out);
+                return;
+            }
+            api.send("POST", BrokerApi.path("/nodes/{node}" + objects + "/{id}/" + operation, node, name), null);
+            out.done(done + " " + LogText.escape(name) + " on " + LogText.escape(node));
+        }
+    }
+
+    /** Deletes an object on all nodes. */
+    abstract static class Delete extends One {
+
+        Delete(ProgramContext program, String objects) {
+            super(program, objects);
+        }
+
+        @Override
+        void run(BrokerApi api, CtlOutput out) throws IOException {
+            api.send("DELETE", BrokerApi.path(objects + "/{id}", name), null);
+            out.done("deleted " + LogText.escape(name));
         }
     }
 }

@@ -215,44 +215,19 @@ final class RuleObjectCommands {
             name = "delete",
             description =
                     "Ends a rule that was added here or by the API, with the queues of its actions, on all nodes.")
-    static final class Delete extends NodeObject.One {
+    static final class Delete extends NodeObject.Delete {
 
         Delete(ProgramContext program) {
             super(program, OBJECTS);
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            api.send("DELETE", BrokerApi.path(ONE, name), null);
-            out.done("deleted " + LogText.escape(name));
-        }
-    }
-
-    /** Switches a rule on or off. */
-    private abstract static class Switch extends NodeObject.One {
-
-        private final String operation;
-        private final String done;
-
-        Switch(ProgramContext program, String operation, String done) {
-            super(program, OBJECTS);
-            this.operation = operation;
-            this.done = done;
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            api.send("POST", BrokerApi.path(ONE + '/' + operation, name), null);
-            out.done(done + LogText.escape(name));
         }
     }
 
     /** Starts a rule. */
     @Command(name = "start", description = "Switches a rule on that was added here or by the API, on all nodes.")
-    static final class Start extends Switch {
+    static final class Start extends NodeObject.Everywhere {
 
         Start(ProgramContext program) {
-            super(program, "start", "started ");
+            super(program, OBJECTS, "start", "started");
         }
     }
 
@@ -262,10 +237,10 @@ final class RuleObjectCommands {
             description =
                     "Switches a rule off that was added here or by the API, on all nodes. The queues of its actions end, and it "
                             + "stays off over restarts.")
-    static final class Stop extends Switch {
+    static final class Stop extends NodeObject.Everywhere {
 
         Stop(ProgramContext program) {
-            super(program, "stop", "stopped ");
+            super(program, OBJECTS, "stop", "stopped");
         }
     }
 

@@ -132,42 +132,19 @@ final class SourceCommands {
 
     /** Deletes a source. */
     @Command(name = "delete", description = "Ends a source that was added here or by the API, on all nodes.")
-    static final class Delete extends NodeObject.One {
+    static final class Delete extends NodeObject.Delete {
 
         Delete(ProgramContext program) {
             super(program, OBJECTS);
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            api.send("DELETE", BrokerApi.path(ONE, name), null);
-            out.done("deleted " + LogText.escape(name));
-        }
-    }
-
-    /** Switches a source on or off. */
-    private abstract static class Switch extends NodeObject.One {
-
-        private final String operation;
-
-        Switch(ProgramContext program, String operation) {
-            super(program, OBJECTS);
-            this.operation = operation;
-        }
-
-        @Override
-        void run(BrokerApi api, CtlOutput out) throws IOException {
-            api.send("POST", BrokerApi.path(ONE + '/' + operation, name), null);
-            out.done(operation + "d " + LogText.escape(name));
         }
     }
 
     /** Enables a source. */
     @Command(name = "enable", description = "Switches a source on that was added here or by the API, on all nodes.")
-    static final class Enable extends Switch {
+    static final class Enable extends NodeObject.Everywhere {
 
         Enable(ProgramContext program) {
-            super(program, "enable");
+            super(program, OBJECTS, "enable", "enabled");
         }
     }
 
@@ -176,10 +153,10 @@ final class SourceCommands {
             name = "disable",
             description =
                     "Switches a source off that was added here or by the API, on all nodes. It stays off over restarts.")
-    static final class Disable extends Switch {
+    static final class Disable extends NodeObject.Everywhere {
 
         Disable(ProgramContext program) {
-            super(program, "disable");
+            super(program, OBJECTS, "disable", "disabled");
         }
     }
 

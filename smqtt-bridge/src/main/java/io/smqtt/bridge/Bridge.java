@@ -478,7 +478,7 @@ final class Bridge {
         bridgeBit = !withBridgeBit && config.tryPrivate() && !config.isV5();
     }
 
-    /** Where the state of the connection is published. */
+    /** The topic of the state of the connection. */
     StateNotices state() {
         return state;
     }

@@ -30,7 +30,7 @@ final class BridgeLink implements ClientLink {
         this.accepted = accepted(localUser);
     }
 
-    /** What a bridge is accepted with: the rights of a user; if there is no user, all that clients may have. */
+    /** The authentication of a bridge: the rights of a user, or all rights of clients without one. */
     static Authentication.Accepted accepted(String localUser) {
         return localUser.isEmpty() ? TRUSTED : new Authentication.Accepted(localUser, Set.of());
     }

@@ -16,7 +16,7 @@ final class LazyStart {
     private long sinceNanos;
 
     /**
-     * What is seen of the messages of a connection.
+     * A sample of the queue and the traffic of a connection.
      *
      * @param isThere whether there is a session in which they wait; with one of several nodes not before the first connection
      * @param waiting those that wait

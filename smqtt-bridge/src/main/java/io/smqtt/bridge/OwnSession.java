@@ -76,7 +76,7 @@ final class OwnSession {
         return contents == null ? new int[0] : contents.spareIdentifiers(count);
     }
 
-    /** The session is opened: if it is not the former one, what is known of that one's messages is forgotten. */
+    /** The session is opened. If it is not the former one, the counts of the former messages are cleared. */
     @OnEventLoop
     void opened() {
         Session now = find();

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Where the state of one connection of a bridge is published: at this broker, at the other one, at both or nowhere. */
+/** The notifications of one connection of a bridge: its state is published at this broker, at the other one, at both or nowhere. */
 @AnyThread
 final class StateNotices {
 

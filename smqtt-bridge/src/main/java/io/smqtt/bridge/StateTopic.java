@@ -21,9 +21,9 @@ final class StateTopic {
     static final byte[] CONNECTED = {'1'};
     static final byte[] DISCONNECTED = {'0'};
 
-    private final BrokerModule.Core core;
     private static final String OF_NODE = "$SYS/";
 
+    private final BrokerModule.Core core;
     private final String topic;
     private final @Nullable String publisher;
     private final RoutingLoop loop;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a bridge asks the other broker for, and limits of its own. */
+/** The options that a bridge sends in CONNECT, and its own limits. */
 @Timeout(60)
 class BridgeConnectOptionsTest {
 

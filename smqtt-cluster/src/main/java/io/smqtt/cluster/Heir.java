@@ -31,7 +31,7 @@ interface Heir {
     boolean hold(Object holder);
 
     /**
-     * What waits follows.
+     * Ends the wait of {@link #hold}: the messages that have waited are sent.
      *
      * @param holder that of {@link #hold}; no effect if the node was unreachable since
      */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-/** How long a {@link PeerOutbox} waits for acknowledgements before it sends again: twice as long each time, until there is progress. */
+/** The retransmission timeout of a {@link PeerOutbox}: it doubles with each retransmission, and progress resets it. */
 @OnClusterLoop
 final class Patience {
 

@@ -281,8 +281,8 @@ final class RouterPart implements LocalPart {
 
     /** Waits until the sessions on this node have what was routed to them up to now. Any thread. */
     void afterDelivered(Runnable done) {
-        afterRouted(() ->
-                afterRouted(done)); // the first one: all that was routed is on its way to the loops of the sessions
+        // the first pass queues routed messages at the loops of the sessions, the second one comes behind these
+        afterRouted(() -> afterRouted(done));
     }
 
     @Override

@@ -22,7 +22,7 @@ final class ServedHomes {
      * One of them.
      *
      * @param home the node
-     * @param messages the queue of messages for it; null if nothing is known of it here
+     * @param messages the queue of messages for it; null if this node has no queue for it
      * @param refused runs when the peer has refused a message for it: it does not serve the sessions of that node
      */
     record Served(String home, @Nullable PeerOutbox messages, Runnable refused) {}

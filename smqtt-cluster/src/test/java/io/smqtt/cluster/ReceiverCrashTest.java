@@ -13,6 +13,8 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A node is killed before it has acknowledged QoS 2 messages of another node, which its stored sessions have. */
@@ -22,9 +24,26 @@ class ReceiverCrashTest {
 
     private final LoopbackHub hub = new LoopbackHub();
     private ManualStore store = new ManualStore(System::nanoTime);
+    private TestBroker sender;
+    private TestBroker receiver;
+    private RawClient publisher;
 
-    private static RawClient subscriber(TestBroker broker, boolean present) {
-        RawClient client = broker.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
+    @BeforeEach
+    void start() {
+        sender = hub.start("sender", null);
+        publisher = sender.client(ProtocolVersion.MQTT_5, "publisher").deadline(BrokerCluster.PATIENCE);
+        receiver = hub.start("receiver", store);
+    }
+
+    @AfterEach
+    void close() {
+        receiver.close();
+        publisher.close();
+        sender.close();
+    }
+
+    private RawClient subscriber(boolean present) {
+        RawClient client = receiver.open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE);
         ConnectBytes connect = ConnectBytes.of("subscriber").persistent(1_000);
         connect.properties().receiveMaximum(1);
         assertThat(client.connect(connect).sessionPresent()).isEqualTo(present);
@@ -32,7 +51,7 @@ class ReceiverCrashTest {
     }
 
     /** Publishes at QoS 2; the answer is not awaited. */
-    private static void publish(RawClient publisher, String... payloads) {
+    private void publish(String... payloads) {
         for (String payload : payloads) {
             publisher.send(PublishBytes.to(TOPIC).payload(payload).qos(2, publisher.nextPacketId()));
         }
@@ -46,7 +65,7 @@ class ReceiverCrashTest {
     }
 
     /** The node ends as a killed process does, and the other one notices. */
-    private void kill(TestBroker receiver) {
+    private void kill() {
         store.kill();
         hub.crash("receiver");
         hub.noticed("receiver");
@@ -57,76 +76,58 @@ class ReceiverCrashTest {
 
     @Test
     void whatASessionHadTakenIsNotDeliveredAgain() {
-        try (TestBroker sender = hub.start("sender", null);
-                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
-            publisher.deadline(BrokerCluster.PATIENCE);
-            TestBroker receiver = hub.start("receiver", store);
-            RawClient first = subscriber(receiver, false);
-            first.subscribe(TOPIC, 2);
-            hub.lose("receiver", "sender");
-            publish(publisher, "completed", "sent", "waiting");
-            complete(first, "completed", false);
-            assertThat(first.expect(MqttMessageType.PUBLISH).text()).isEqualTo("sent");
-            await().until(() -> payloads().equals(List.of("sent", "waiting")));
-            kill(receiver);
-            publish(publisher, "after");
-            for (int i = 0; i < 4; i++) {
-                publisher.expect(MqttMessageType.PUBREC);
-            }
-
-            receiver = hub.start("receiver", store);
-            RawClient second = subscriber(receiver, true);
-            complete(second, "sent", true);
-            complete(second, "waiting", false);
-            complete(second, "after", false);
-            second.expectNothing();
-            receiver.close();
+        RawClient first = subscriber(false);
+        first.subscribe(TOPIC, 2);
+        hub.lose("receiver", "sender");
+        publish("completed", "sent", "waiting");
+        complete(first, "completed", false);
+        assertThat(first.expect(MqttMessageType.PUBLISH).text()).isEqualTo("sent");
+        await().until(() -> payloads().equals(List.of("sent", "waiting")));
+        kill();
+        publish("after");
+        for (int i = 0; i < 4; i++) {
+            publisher.expect(MqttMessageType.PUBREC);
         }
+
+        receiver = hub.start("receiver", store);
+        RawClient second = subscriber(true);
+        complete(second, "sent", true);
+        complete(second, "waiting", false);
+        complete(second, "after", false);
+        second.expectNothing();
     }
 
     @Test
     void whatAMemberOfAGroupHadTakenIsNotDeliveredAgain() {
-        try (TestBroker sender = hub.start("sender", null);
-                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
-            publisher.deadline(BrokerCluster.PATIENCE);
-            TestBroker receiver = hub.start("receiver", store);
-            RawClient first = subscriber(receiver, false);
-            first.subscribe("$share/g/" + TOPIC, 2);
-            hub.lose("receiver", "sender");
-            publish(publisher, "completed");
-            complete(first, "completed", false);
-            await().until(() -> payloads().isEmpty());
-            kill(receiver);
+        RawClient first = subscriber(false);
+        first.subscribe("$share/g/" + TOPIC, 2);
+        hub.lose("receiver", "sender");
+        publish("completed");
+        complete(first, "completed", false);
+        await().until(() -> payloads().isEmpty());
+        kill();
 
-            receiver = hub.start("receiver", store);
-            RawClient second = subscriber(receiver, true);
-            publisher.expect(MqttMessageType.PUBREC);
-            second.expectNothing();
-            receiver.close();
-        }
+        receiver = hub.start("receiver", store);
+        RawClient second = subscriber(true);
+        publisher.expect(MqttMessageType.PUBREC);
+        second.expectNothing();
     }
 
     /** A message that was not committed when the node was killed is delivered. */
     @Test
     void whatWasNotCommittedIsDelivered() {
-        try (TestBroker sender = hub.start("sender", null);
-                RawClient publisher = sender.client(ProtocolVersion.MQTT_5, "publisher")) {
-            publisher.deadline(BrokerCluster.PATIENCE);
-            TestBroker receiver = hub.start("receiver", store);
-            subscriber(receiver, false).subscribe(TOPIC, 2);
-            store.hold();
-            publish(publisher, "lost");
-            ManualStore held = store;
-            await().until(() -> held.pending() > 0);
-            kill(receiver);
-            publisher.expect(MqttMessageType.PUBREC);
+        subscriber(false).subscribe(TOPIC, 2);
+        store.hold();
+        publish("lost");
+        ManualStore held = store;
+        await().until(() -> held.pending() > 0);
+        kill();
+        publisher.expect(MqttMessageType.PUBREC);
 
-            receiver = hub.start("receiver", store);
-            RawClient second = subscriber(receiver, true);
-            complete(second, "lost", false);
-            second.expectNothing();
-            receiver.close();
-        }
+        receiver = hub.start("receiver", store);
+        RawClient second = subscriber(true);
+        complete(second, "lost", false);
+        second.expectNothing();
     }
 
     private List<String> payloads() {

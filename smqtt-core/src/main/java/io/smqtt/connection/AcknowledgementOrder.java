@@ -161,7 +161,7 @@ final class AcknowledgementOrder {
         /** Whether another node may have the message, whatever becomes of it here. */
         private boolean isElsewhere;
 
-        /** Whether the client cannot be told of the refusal: the packet identifier has no new number in the store. */
+        /** Whether the refusal cannot be sent: the packet identifier has no new number in the store. */
         private boolean isUnanswered;
 
         /** Operations of subscribers; guarded by this. */

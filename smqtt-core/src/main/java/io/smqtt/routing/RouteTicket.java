@@ -28,7 +28,7 @@ public interface RouteTicket {
     void hold();
 
     /**
-     * The same as {@link #hold}, for another node. That may keep the message although its publisher is told of a refusal.
+     * A {@link #hold} for a delivery to another node. That node may store the message even if the publisher gets a refusal.
      */
     @AnyThread
     default void holdElsewhere() {

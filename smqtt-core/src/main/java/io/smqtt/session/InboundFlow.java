@@ -26,10 +26,10 @@ public final class InboundFlow {
     private int count;
     private @Nullable IntObjectHashMap<Unsettled> unsettled;
 
-    /** Packet identifiers of messages that were not kept, of which the client does not know it: it sends them again. Null without any. */
+    /** Packet identifiers of refused messages whose client has no answer, and will send them again; null without any. */
     private @Nullable BitSet unanswered;
 
-    /** What runs when the identifiers of next messages have a short form; null unless they are getting one. */
+    /** Tasks for the end of the shortening of next identifiers; null unless it is in progress. */
     private @Nullable List<Runnable> afterShortened;
 
     /**

@@ -47,12 +47,12 @@ final class ManyArrivals extends Thread {
         return subscribed;
     }
 
-    /** How many came, without repetitions. */
+    /** The number of messages without repetitions. */
     int count() {
         return count;
     }
 
-    /** How many came again. */
+    /** The number of repetitions. */
     int repeated() {
         return repeated;
     }

@@ -9,9 +9,9 @@ import org.jgroups.Address;
 import org.jgroups.View;
 
 /**
- * How a leader admits new logs to the votes. First all members, those with the new logs included, must have on stable storage which log each member has
- * ({@link KnownLogs}): from the moment in which a new log counts, the one in whose place it is must not count with any of them. Then the leader
- * proposes the admission.
+ * Admission of new logs to the votes by a leader. First all members, those with the new logs included, store the identities of the logs of all members
+ * ({@link KnownLogs}), on stable storage: when a new log gets its vote, no member may accept the former log of that node any more. Then the leader proposes
+ * the admission.
  *
  * <p>Used by the group's thread.
  */

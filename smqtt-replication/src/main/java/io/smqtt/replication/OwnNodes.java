@@ -58,7 +58,7 @@ final class OwnNodes extends Protocol {
         return up_prot.up(event);
     }
 
-    /** What makes a node foreign has changed: the groups get the last view again if it is another one for them. */
+    /** Applies changed verdicts to the last view, and passes it on to the groups if its members differ now. */
     void judgeAgain() {
         synchronized (views) {
             View view = last;

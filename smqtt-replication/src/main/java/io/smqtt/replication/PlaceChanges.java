@@ -108,7 +108,7 @@ final class PlaceChanges implements ChannelPart, AutoCloseable {
         link = way;
     }
 
-    /** A node that has been told by which decision it holds its place shows that, for nodes that were away. */
+    /** A node shows the decision by which it holds its place, if it has got it, to nodes that were away. */
     @Override
     public void describe(ExtendedUUID address) {
         Holding holding = places.holding(plan.self());

@@ -23,9 +23,9 @@ sealed interface PlaceMessage {
     int NUMBER = 255;
 
     /**
-     * What the sender knows, and has on stable storage.
+     * The holdings that the sender has on stable storage.
      *
-     * @param asks whether the receiver is to send the same when it has stored that
+     * @param asks whether the receiver is to send its own when it has stored these
      * @param holdings by place
      */
     record Known(boolean asks, SortedMap<String, Holding> holdings) implements PlaceMessage {}

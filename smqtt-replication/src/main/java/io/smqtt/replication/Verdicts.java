@@ -7,9 +7,9 @@ import java.util.function.Function;
 import org.jgroups.Address;
 
 /**
- * What was found out about addresses, which are asked for with each message. It is kept as long as what it depends on is the same object. Thread-safe.
+ * A cache of verdicts on addresses, which are needed for each message. A verdict is kept as long as its basis is the same object. Thread-safe.
  *
- * @param <T> what was found out
+ * @param <T> the verdict
  */
 final class Verdicts<T> {
 

@@ -64,7 +64,7 @@ class KnownLogsTest {
                 .hasMessage("0 logs of one member");
     }
 
-    /** What a leader of an earlier term says comes late. */
+    /** The message of a leader of an earlier term is late. */
     @Test
     void theLogKeepsThatOfTheLatestLeader() throws IOException {
         RocksRaftLog log = new RocksRaftLog(false, failure -> {});

@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message or event that a person has made up to try out a statement. What tells whether the statement has it in FROM is filled in if it is missing:
- * the event, and the topic of a message. Immutable.
+ * A sample message or event for a trial of a statement. Without an event and a topic it gets those of FROM. Immutable.
  */
 @AnyThread
 public final class RuleSample {
