@@ -70,14 +70,8 @@ class CtlBrokerTest {
     void start() throws IOException {
         Files.writeString(directory.resolve("acl"), "topic readwrite devices/#\n");
         Files.writeString(directory.resolve("smqtt.yaml"), """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
+                management: {port: 0}
+                listeners: {tcp: {host: 127.0.0.1, port: 0}, ws: {enabled: false}}
                 shutdown-timeout: 1s
                 """);
         program = new Thread(

@@ -17,7 +17,6 @@ import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,19 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two addresses, each with a session of its own: packet identifiers of QoS 2 mean something else at each of them. */
 @Timeout(60)
-class BridgeAddressesTest {
+class BridgeAddressesTest extends TwoRemotes {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int ID = 7;
-
-    private final RemoteStub one = new RemoteStub();
-    private final RemoteStub two = new RemoteStub();
-
-    @AfterEach
-    void close() {
-        one.close();
-        two.close();
-    }
 
     private DialledBroker start(String topic) {
         return start(topic, 0);
@@ -48,10 +38,7 @@ class BridgeAddressesTest {
     }
 
     private BridgeConfig config(String topic, int hopLimit) {
-        return BridgedBroker.bridge(one.address(), topic)
-                .addresses(List.of(one.address(), two.address()))
-                .hopLimit(hopLimit)
-                .build();
+        return toBoth(topic).hopLimit(hopLimit).build();
     }
 
     private static void take(RawClient bridge, ReceivedPacket message) {

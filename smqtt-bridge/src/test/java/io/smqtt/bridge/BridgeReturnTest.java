@@ -13,8 +13,6 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PropertyBytes;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,23 +20,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The first of two addresses is the main one, to which the bridge returns. */
 @Timeout(60)
-class BridgeReturnTest {
+class BridgeReturnTest extends TwoRemotes {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final RemoteStub one = new RemoteStub();
-    private final RemoteStub two = new RemoteStub();
-
-    @AfterEach
-    void close() {
-        one.close();
-        two.close();
-    }
-
     private BridgeConfigBuilder config() {
-        return BridgedBroker.bridge(one.address(), "a/# out 1")
-                .addresses(List.of(one.address(), two.address()))
-                .hopLimit(0);
+        return toBoth("a/# out 1");
     }
 
     private static void awaitConnected(DialledBroker broker, RemoteStub to) {

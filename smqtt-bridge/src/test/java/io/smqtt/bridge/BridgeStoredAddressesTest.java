@@ -22,7 +22,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,27 +30,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whose packet identifiers of QoS 2 are in the session of a bridge is stored before anything depends on it. */
 @Timeout(120)
-class BridgeStoredAddressesTest {
+class BridgeStoredAddressesTest extends TwoRemotes {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int ID = 7;
     private static final String SESSION = "$bridge/cloud";
     private static final long HOUR_SECONDS = 3_600;
 
-    private final RemoteStub one = new RemoteStub();
-    private final RemoteStub two = new RemoteStub();
-
-    @AfterEach
-    void close() {
-        one.close();
-        two.close();
-    }
-
     private BridgeConfig config() {
-        return BridgedBroker.bridge(one.address(), "a/# in 2")
-                .addresses(List.of(one.address(), two.address()))
-                .hopLimit(0)
-                .build();
+        return toBoth("a/# in 2").build();
     }
 
     private static void send(RawClient bridge, String text, boolean repeated) {

@@ -141,14 +141,19 @@ class ParkTest {
         assertThat(a.dropped(DropReason.FAILED)).isEqualTo(1);
     }
 
-    @Test
-    void whatTheReturnedNodeCannotStoreIsAwaited() {
+    /** 40 messages wait for b, which returns, and cannot store number 7. */
+    private void parkForANodeThatCannotTakeOne() {
         b.crash();
         simulation.run(WHILE);
         publishAll(0, 40);
         b = nodeB(2);
         b.cannotTake(7);
         b.subscribe("t");
+    }
+
+    @Test
+    void whatTheReturnedNodeCannotStoreIsAwaited() {
+        parkForANodeThatCannotTakeOne();
         List<String> drained = new ArrayList<>();
         PeerOutbox outbox = a.outboxTo("b");
         while (!outbox.isReachable()) {
@@ -202,12 +207,7 @@ class ParkTest {
 
     @Test
     void aMessageThatTheReturnedNodeCannotStoreIsSentAgainUntilItCan() {
-        b.crash();
-        simulation.run(WHILE);
-        publishAll(0, 40);
-        b = nodeB(2);
-        b.cannotTake(7);
-        b.subscribe("t");
+        parkForANodeThatCannotTakeOne();
         simulation.run(Duration.ofSeconds(30));
         assertThat(arrived()).containsAll(numbers(8, 40));
         assertThat(Collections.frequency(arrived(), 7L)).as("attempts").isBetween(5, 31);
@@ -222,12 +222,7 @@ class ParkTest {
 
     /** A message is sent again, while others are on their way to the node. Returns the next number. */
     private int refusedWithOthersOnTheirWay() {
-        b.crash();
-        simulation.run(WHILE);
-        publishAll(0, 40);
-        b = nodeB(2);
-        b.cannotTake(7);
-        b.subscribe("t");
+        parkForANodeThatCannotTakeOne();
         b.takesUpTo(Duration.ofMillis(500).toNanos());
         int next = 40;
         while (Collections.frequency(arrived(), 7L) < 2) {

@@ -20,7 +20,6 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -70,13 +69,7 @@ class AdoptionTest {
     }
 
     private void open(String... names) throws Exception {
-        List<CompletableFuture<Void>> starts = new ArrayList<>();
-        for (String name : names) {
-            starts.add(CompletableFuture.runAsync(() -> openOne(name), threads));
-        }
-        for (CompletableFuture<Void> start : starts) {
-            start.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        }
+        TestStack.openTogether(threads, PATIENCE.multipliedBy(2), this::openOne, names);
     }
 
     private void openOne(String name) {

@@ -18,12 +18,10 @@ import io.smqtt.test.store.RecoveredStore;
 import io.smqtt.test.store.StoreLoop;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -90,21 +88,7 @@ class ReplacedNodeTest {
     }
 
     private void open(String... names) throws Exception {
-        List<CompletableFuture<Void>> starts = new ArrayList<>();
-        for (String name : names) {
-            starts.add(CompletableFuture.runAsync(
-                    () -> {
-                        try {
-                            open(name, name);
-                        } catch (Exception e) {
-                            throw new IllegalStateException(e);
-                        }
-                    },
-                    threads));
-        }
-        for (CompletableFuture<Void> start : starts) {
-            start.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        }
+        TestStack.openTogether(threads, PATIENCE.multipliedBy(2), name -> open(name, name), names);
     }
 
     private void kill(String name) {

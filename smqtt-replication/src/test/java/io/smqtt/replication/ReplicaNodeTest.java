@@ -32,17 +32,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -112,21 +109,7 @@ class ReplicaNodeTest {
     }
 
     private void open(String... names) throws Exception {
-        List<CompletableFuture<Void>> starts = new ArrayList<>();
-        for (String name : names) {
-            starts.add(CompletableFuture.runAsync(
-                    () -> {
-                        try {
-                            open(name, plan(name, 3));
-                        } catch (Exception e) {
-                            throw new IllegalStateException(e);
-                        }
-                    },
-                    threads));
-        }
-        for (CompletableFuture<Void> start : starts) {
-            start.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        }
+        TestStack.openTogether(threads, PATIENCE.multipliedBy(2), name -> open(name, plan(name, 3)), names);
     }
 
     /** Waits until all groups have all their members. */

@@ -5,10 +5,14 @@ import io.smqtt.test.LoopbackPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.jgroups.protocols.DISCARD;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG4;
@@ -40,6 +44,30 @@ final class TestStack {
         Map<String, Integer> ports = new TreeMap<>();
         names.forEach(name -> ports.put(name, LoopbackPorts.one()));
         return ports;
+    }
+
+    /** Opens a member. */
+    interface Opening {
+        void open(String name) throws Exception;
+    }
+
+    /** Opens members at the same time, each on a thread of its own, and waits for all. */
+    static void openTogether(Executor threads, Duration patience, Opening opening, String... names) throws Exception {
+        List<CompletableFuture<Void>> starts = new ArrayList<>();
+        for (String name : names) {
+            starts.add(CompletableFuture.runAsync(
+                    () -> {
+                        try {
+                            opening.open(name);
+                        } catch (Exception e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    threads));
+        }
+        for (CompletableFuture<Void> start : starts) {
+            start.get(patience.toSeconds(), TimeUnit.SECONDS);
+        }
     }
 
     /** The protocols below those of groups, with an early detection of failures. */
