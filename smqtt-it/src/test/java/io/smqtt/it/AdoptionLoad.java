@@ -22,7 +22,7 @@ import org.awaitility.core.ConditionTimeoutException;
  *
  * <ul>
  *   <li>publishers of QoS 1 and 2, each with several topics;
- *   <li>subscribers that follow as soon as their node is killed;
+ *   <li>subscribers that go to another node as soon as theirs fails;
  *   <li>subscribers that are away for a round now and then;
  *   <li>subscribers that leave at the beginning, and come back at the end;
  *   <li>a shared group for each QoS.
@@ -171,13 +171,54 @@ final class AdoptionLoad {
      * @return the number of these clients
      */
     int killed(int node, Runnable kill) {
-        List<Journey> concerned =
-                journeys().filter(journey -> journey.isAt(node)).toList();
+        List<Journey> concerned = at(node);
         concerned.forEach(Journey::robbed);
         kill.run();
         live.remove(Integer.valueOf(node));
         concerned.forEach(journey -> sendTo(journey, anyOf(live)));
         return concerned.size();
+    }
+
+    /**
+     * Runs what silences a node, or separates it from the others. Half of its clients go to the others at once, and the time until they have their
+     * sessions begins.
+     *
+     * @param stay whether the rest stays at this node until it is back; otherwise each leaves when its connection ends
+     * @return the number of clients that leave at once
+     */
+    int silenced(int node, Runnable silence, boolean stay) {
+        List<JournalClient> leaving = clients()
+                .filter(client -> journeyOf(client).isAt(node) && random.nextBoolean())
+                .toList();
+        leaving.forEach(client -> journeyOf(client).robbed());
+        silence.run();
+        live.remove(Integer.valueOf(node));
+        leaving.forEach(client -> {
+            sendTo(journeyOf(client), anyOf(live));
+            client.cut();
+        });
+        if (!stay) {
+            at(node).forEach(journey -> sendTo(journey, anyOf(live)));
+        }
+        return leaving.size();
+    }
+
+    /**
+     * Runs what stops a node. Its clients go to the others when it ends their connections, and the time until they have their sessions begins then.
+     *
+     * @return the number of these clients
+     */
+    int stopped(int node, Runnable stop) {
+        List<Journey> concerned = at(node);
+        live.remove(Integer.valueOf(node));
+        concerned.forEach(Journey::leaves);
+        stop.run();
+        concerned.forEach(journey -> sendTo(journey, anyOf(live)));
+        return concerned.size();
+    }
+
+    private List<Journey> at(int node) {
+        return journeys().filter(journey -> journey.isAt(node)).toList();
     }
 
     /** A node serves again. */
@@ -203,11 +244,12 @@ final class AdoptionLoad {
                 : ((CampaignSubscriber) client).journey();
     }
 
-    /** Waits until each publisher has had a number of acknowledgements. */
+    /** Waits until each publisher has had a number of acknowledgements, but for those at nodes that do not serve. */
     void awaitProgress(String when, int messages) {
         for (CampaignPublisher publisher : publishers) {
             int before = publisher.acknowledged();
-            if (!isSoon(() -> publisher.acknowledged() >= before + messages)) {
+            if (!isSoon(() -> publisher.acknowledged() >= before + messages
+                    || !publisher.journey().isAmong(live))) {
                 fault(when + ": " + publisher.getName() + " had " + (publisher.acknowledged() - before)
                         + " acknowledgements in " + PATIENCE.toSeconds() + " s, at n"
                         + publisher.journey().node());
@@ -307,13 +349,28 @@ final class AdoptionLoad {
         return journeys().mapToInt(Journey::lost).sum();
     }
 
-    /** The times from the end of a node to the CONNACK with the session, in milliseconds, ascending. */
-    List<Integer> waits() {
-        return journeys().flatMap(journey -> journey.waits().stream()).sorted().toList();
+    /** The times from the end of a node to the CONNACK with the session. */
+    List<Journey.Wait> waits() {
+        return journeys().flatMap(journey -> journey.waits().stream()).toList();
     }
 
     int acknowledged() {
         return publishers.stream().mapToInt(JournalPublisher::acknowledged).sum();
+    }
+
+    /** The acknowledgements of the publishers that are at a node. */
+    int acknowledgedAt(int node) {
+        return publishers.stream()
+                .filter(publisher -> publisher.journey().isAt(node))
+                .mapToInt(JournalPublisher::acknowledged)
+                .sum();
+    }
+
+    /** The connections of clients that were told that they have no session, for people. */
+    List<String> notFound() {
+        return clients()
+                .flatMap(client -> journeyOf(client).notFound().stream().map(stay -> client.getName() + " " + stay))
+                .toList();
     }
 
     /** The numbers of messages and connections. */

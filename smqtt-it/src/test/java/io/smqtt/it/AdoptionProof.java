@@ -9,22 +9,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Random;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Three nodes with {@code storage.replicas: 3} under load. In each round one of them is killed, its clients go to the others, and it returns. At the end
- * all subscribers take what waits for them, and the account is made: nothing that was acknowledged is lost, QoS 2 comes once, the order of each
- * publisher and topic is kept, and each client finds its session.
+ * Three nodes with {@code storage.replicas: 3} under load. In each round nodes fail in one of the ways of {@link AdoptionFailure}, their clients go to the
+ * others, and they return. At the end all subscribers take what waits for them, and the account is made: nothing that was acknowledged is lost, QoS 2
+ * comes once, the order of each publisher and topic is kept, and each client finds its session.
  *
- * <p>{@code -Dsmqtt.adoption.rounds=10}, {@code -Dsmqtt.adoption.wipe=10} (each tenth time the disk is wiped, too), {@code -Dsmqtt.adoption.rate=500}
+ * <p>{@code -Dsmqtt.adoption.rounds=10}, {@code -Dsmqtt.adoption.kinds=kill,freeze,cut,two,graceful} (each of them once in as many rounds, in an order
+ * by the seed; without root all but cuts), {@code -Dsmqtt.adoption.wipe=10} (the disk is wiped at each tenth kill of one node),
+ * {@code -Dsmqtt.adoption.shortest=20} and {@code longest=60} (seconds of a freeze or cut; a freeze takes 40 at most), {@code -Dsmqtt.adoption.rate=500}
  * (messages a second), {@code -Dsmqtt.seed}. The logs of the nodes and a line for each message that did not come as it should stay in
  * {@code target/adoption}.
  */
@@ -33,8 +33,6 @@ class AdoptionProof {
     private static final int ROUNDS = Integer.getInteger("smqtt.adoption.rounds", 10);
     private static final int WIPE = Integer.getInteger("smqtt.adoption.wipe", 10);
     private static final int RATE = Integer.getInteger("smqtt.adoption.rate", 500);
-    private static final int TARGET_MILLIS = 5_000;
-    private static final int LONGEST_MILLIS = 500;
     private static final int MESSAGES = 100;
     private static final Duration PATIENCE = Duration.ofSeconds(120);
     private static final Path DIRECTORY = Path.of("target", "adoption").toAbsolutePath();
@@ -42,30 +40,46 @@ class AdoptionProof {
     private final long seed = Long.getLong("smqtt.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private final CampaignClock clock = new CampaignClock();
-    private final List<Round> rounds = new ArrayList<>();
-
-    /** A round: when the node was killed, when it served again, 0 if not yet. */
-    private record Round(int node, boolean wiped, int killedMillis, int backMillis) {}
 
     @Test
-    void clientsOfKilledNodesFindTheirSessionsAndNothingIsLost() throws IOException {
-        System.out.println("[adoption] seed " + seed + ", " + DIRECTORY);
+    void clientsOfFailedNodesFindTheirSessionsAndNothingIsLost() throws IOException {
+        List<AdoptionFailure> kinds = kinds();
+        System.out.println("[adoption] seed " + seed + ", " + kinds + ", " + DIRECTORY);
         clear();
-        try (ReplicatedCluster cluster = ReplicatedCluster.start(DIRECTORY)) {
-            awaitHomes(cluster);
+        try (NodeSpaces spaces = kinds.contains(AdoptionFailure.CUT) ? new NodeSpaces(ReplicatedCluster.NODES) : null;
+                ReplicatedCluster cluster = ReplicatedCluster.start(DIRECTORY, spaces)) {
+            await().atMost(PATIENCE).until(() -> AdoptionRounds.areHome(cluster));
             AdoptionLoad load = new AdoptionLoad(cluster, clock, random, RATE);
+            AdoptionRounds rounds = new AdoptionRounds(cluster, spaces, load, clock, random, WIPE);
             load.begin();
             try {
-                for (int round = 1; round <= ROUNDS; round++) {
-                    run(cluster, load, round);
+                List<AdoptionFailure> next = new ArrayList<>();
+                for (int round = 0; round < ROUNDS; round++) {
+                    if (next.isEmpty()) {
+                        next.addAll(kinds);
+                        Collections.shuffle(next, random);
+                    }
+                    rounds.run(next.remove(0));
                 }
                 load.awaitProgress("the end", MESSAGES);
             } catch (RuntimeException | AssertionError e) { // what came so far counts
                 load.fault("the campaign has ended: " + e);
             }
             load.drain();
-            report(load);
+            report(load, rounds);
         }
+    }
+
+    private static List<AdoptionFailure> kinds() {
+        String names = System.getProperty("smqtt.adoption.kinds");
+        if (names != null) {
+            return AdoptionFailure.of(names);
+        }
+        List<AdoptionFailure> all = new ArrayList<>(List.of(AdoptionFailure.values()));
+        if (!NodeSpaces.isAllowed()) {
+            all.remove(AdoptionFailure.CUT);
+        }
+        return all;
     }
 
     private static void clear() throws IOException {
@@ -79,102 +93,18 @@ class AdoptionProof {
         Files.createDirectories(DIRECTORY);
     }
 
-    private void run(ReplicatedCluster cluster, AdoptionLoad load, int round) {
-        String name = "round " + round;
-        load.doze();
-        load.wander();
-        load.awaitProgress(name, MESSAGES);
-        await().pollDelay(Duration.ofMillis(1 + random.nextInt(LONGEST_MILLIS))).until(() -> true);
-        int node = random.nextInt(ReplicatedCluster.NODES);
-        boolean wiped = round % WIPE == 0;
-        int killed = clock.millis();
-        rounds.add(new Round(node, wiped, killed, 0));
-        int before = load.waits().size();
-        int clients = load.killed(node, () -> cluster.kill(node));
-        if (wiped) {
-            cluster.wipe(node);
-        }
-        load.awaitSessions(name);
-        int found = clock.millis();
-        load.awaitProgress(name + ", n" + node + " is away", MESSAGES);
-        load.wake();
-        load.awaitProgress(name + ", n" + node + " is away", MESSAGES);
-        int started = clock.millis();
-        cluster.start(node);
-        if (!awaitHomes(cluster)) {
-            load.fault(name + ": the stores are served by " + servers(cluster));
-        }
-        int back = clock.millis();
-        rounds.set(round - 1, new Round(node, wiped, killed, back));
-        load.isBack(node);
-        load.wake();
-        System.out.printf(
-                Locale.ROOT,
-                "[adoption] %s %s: n%d killed%s, %d of %d clients had their sessions after %d ms; started again, it served after "
-                        + "%d ms; %d acknowledged%n",
-                name,
-                clock.text(killed),
-                node,
-                wiped ? ", disk wiped" : "",
-                load.waits().size() - before,
-                clients,
-                found - killed,
-                back - started,
-                load.acknowledged());
-    }
-
-    /** Waits until each node serves its own store, and no node has seen another one serve it since. */
-    private static boolean awaitHomes(ReplicatedCluster cluster) {
-        try {
-            await().atMost(PATIENCE)
-                    .until(() -> IntStream.range(0, ReplicatedCluster.NODES)
-                            .allMatch(node -> isHome("n" + node, cluster.servers(node))));
-            return true;
-        } catch (ConditionTimeoutException e) {
-            return false;
-        }
-    }
-
-    private static boolean isHome(String node, Map<String, String> servers) {
-        return node.equals(servers.get(node))
-                && servers.entrySet().stream().allMatch(each -> each.getKey().equals(each.getValue()));
-    }
-
-    private static List<String> servers(ReplicatedCluster cluster) {
-        return IntStream.range(0, ReplicatedCluster.NODES)
-                .mapToObj(node -> cluster.servers(node).toString())
-                .toList();
-    }
-
-    private String roundAt(int millis) {
-        for (int i = rounds.size() - 1; i >= 0; i--) {
-            Round round = rounds.get(i);
-            if (round.killedMillis <= millis) {
-                return String.format(
-                        Locale.ROOT,
-                        "round %d (n%d killed %s, back %s)",
-                        i + 1,
-                        round.node,
-                        clock.text(round.killedMillis),
-                        round.backMillis == 0 ? "-" : clock.text(round.backMillis));
-            }
-        }
-        return rounds.isEmpty() ? "round 0" : "before round 1 (" + clock.text(rounds.get(0).killedMillis) + ")";
-    }
-
-    private void report(AdoptionLoad load) {
-        CampaignAccount account = load.account(this::roundAt);
+    private void report(AdoptionLoad load, AdoptionRounds rounds) {
+        CampaignAccount account = load.account(rounds::roundAt);
         account.write(DIRECTORY.resolve("messages.txt"));
         account.lines().forEach(line -> System.out.println("[adoption] " + line));
+        load.notFound().forEach(line -> System.out.println("[adoption] no session: " + line));
         load.faults().forEach(fault -> System.out.println("[adoption] fault: " + fault));
-        List<Integer> waits = load.waits();
         System.out.printf(
                 Locale.ROOT,
-                "[adoption] seed %d, rounds %d, disks wiped %d; %s; lost %d, twice at QoS 2 %d, out of order %d, repeated at QoS 1 %d, "
+                "[adoption] seed %d, %s; %s; lost %d, twice at QoS 2 %d, out of order %d, repeated at QoS 1 %d, "
                         + "twice after a refusal %d, out of order after a refusal %d%n",
                 seed,
-                rounds.size(),
-                rounds.stream().filter(Round::wiped).count(),
+                rounds.figures(),
                 load.figures(),
                 account.count(CampaignAccount.Kind.LOST),
                 account.count(CampaignAccount.Kind.TWICE),
@@ -182,16 +112,7 @@ class AdoptionProof {
                 account.count(CampaignAccount.Kind.REPEATED),
                 account.count(CampaignAccount.Kind.REFUSED_AND_TWICE),
                 account.count(CampaignAccount.Kind.REFUSED_AND_LATE));
-        if (!waits.isEmpty()) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "[adoption] from the kill to the session: %d times, median %d ms, longest %d ms, %d above %d ms%n",
-                    waits.size(),
-                    waits.get(waits.size() / 2),
-                    waits.get(waits.size() - 1),
-                    waits.stream().filter(wait -> wait > TARGET_MILLIS).count(),
-                    TARGET_MILLIS);
-        }
+        rounds.times().forEach(line -> System.out.println("[adoption] " + line));
         assertThat(load.faults()).isEmpty();
         assertThat(load.lostSessions()).as("sessions that were not present").isZero();
         assertThat(account.isGood())

@@ -17,18 +17,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Nodes of a cluster, each a process of the program in a network of its own that is plugged into one bridge, so that its cable can be
- * cut. Clients reach them from here. Needs root and {@code ip}.
- */
-final class ClusterNetwork implements AutoCloseable {
+/** Nodes of a cluster, each a process of the program in a network of its own. Clients reach them from here. Needs root and {@code ip}. */
+final class ClusterNetwork extends NodeSpaces {
 
     static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final Duration DIGESTS = Duration.ofSeconds(3);
@@ -46,14 +41,7 @@ final class ClusterNetwork implements AutoCloseable {
     private static final int MANAGEMENT_PORT = 18_083;
     private static final String TOKEN = "0123456789abcdef-of-a-test";
 
-    /** A hardware address that no node has. */
-    private static final String NOBODY = "02:00:00:00:00:01";
-
-    private static final AtomicInteger NETWORKS = new AtomicInteger();
-
     private final Path directory;
-    private final String name;
-    private final String prefix;
     private final int count;
     private final String more;
     private final String secret;
@@ -77,81 +65,13 @@ final class ClusterNetwork implements AutoCloseable {
      * @param secret the secret of the nodes; empty for none
      */
     ClusterNetwork(Path directory, int count, String more, String secret) {
+        super(count);
         this.secret = secret;
         this.directory = directory;
         this.count = count;
         this.more = more;
-        long pid = ProcessHandle.current().pid();
-        name = "sq" + pid % 100_000
-                + (char) ('a' + NETWORKS.getAndIncrement() % 26); // links outlive their space a little
-        prefix = "10.213." + pid % 250 + ".";
-        ip("link", "add", bridge(), "type", "bridge");
-        ip("addr", "add", prefix + "1/24", "dev", bridge());
-        ip("link", "set", bridge(), "up");
         for (int i = 0; i < count; i++) {
             brokers.add(null);
-            ip("netns", "add", space(i));
-            ip("link", "add", cable(i), "type", "veth", "peer", "name", "eth0", "netns", space(i));
-            ip("link", "set", cable(i), "master", bridge(), "up");
-            inside(i, "ip", "addr", "add", host(i) + "/24", "dev", "eth0");
-            inside(i, "ip", "link", "set", "eth0", "up");
-            inside(i, "ip", "link", "set", "lo", "up");
-        }
-    }
-
-    private String bridge() {
-        return name;
-    }
-
-    private String space(int node) {
-        return name + "n" + node;
-    }
-
-    private String cable(int node) {
-        return name + "v" + node;
-    }
-
-    private String host(int node) {
-        return prefix + (10 + node);
-    }
-
-    /** The addresses of all nodes. */
-    List<String> hosts() {
-        return IntStream.range(0, count).mapToObj(this::host).toList();
-    }
-
-    /** The interfaces on this side that all packets of the nodes pass. */
-    List<String> cables() {
-        return IntStream.range(0, count).mapToObj(this::cable).toList();
-    }
-
-    private static String ip(String... arguments) {
-        List<String> command = new ArrayList<>(List.of("ip"));
-        command.addAll(List.of(arguments));
-        return run(command);
-    }
-
-    private String inside(int node, String... command) {
-        List<String> all = new ArrayList<>(List.of("ip", "netns", "exec", space(node)));
-        all.addAll(List.of(command));
-        return run(all);
-    }
-
-    private static String run(List<String> command) {
-        try {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
-            String output =
-                    new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            if (!process.waitFor(30, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new AssertionError(command + ": " + output);
-            }
-            return output;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
         }
     }
 
@@ -196,8 +116,7 @@ final class ClusterNetwork implements AutoCloseable {
                             String.join(", ", seeds),
                             secret.isEmpty() ? "" : "  secret: " + secret,
                             more));
-            List<String> wrapper = List.of("ip", "netns", "exec", space(node));
-            brokers.set(node, BrokerProcess.start(home, wrapper, file));
+            brokers.set(node, BrokerProcess.start(home, wrapper(node), file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -242,69 +161,6 @@ final class ClusterNetwork implements AutoCloseable {
             }
         }
         return true;
-    }
-
-    /** Pulls the cable of a node. */
-    void cut(int node) {
-        ip("link", "set", cable(node), "down");
-    }
-
-    /** Plugs it in again. */
-    void heal(int node) {
-        ip("link", "set", cable(node), "up");
-    }
-
-    /** Whether this process may make networks. */
-    static boolean isAllowed() {
-        try {
-            ip("netns", "add", "sqprobe" + ProcessHandle.current().pid());
-            ip("netns", "del", "sqprobe" + ProcessHandle.current().pid());
-            return true;
-        } catch (AssertionError | UncheckedIOException e) {
-            return false;
-        }
-    }
-
-    /** Gives the cable of a node a rate in each direction, such as {@code 4mbit}. */
-    void limit(int node, String rate) {
-        String[] discipline = {"root", "handle", "1:", "htb", "default", "1"};
-        String[] class1 = {"parent", "1:", "classid", "1:1", "htb", "rate", rate, "ceil", rate};
-        run(words("tc qdisc add dev " + cable(node), discipline));
-        run(words("tc class add dev " + cable(node), class1));
-        inside(node, words("tc qdisc add dev eth0", discipline).toArray(String[]::new));
-        inside(node, words("tc class add dev eth0", class1).toArray(String[]::new));
-    }
-
-    /** Takes that back. */
-    void unlimit(int node) {
-        run(words("tc qdisc del dev " + cable(node) + " root"));
-        inside(node, words("tc qdisc del dev eth0 root").toArray(String[]::new));
-    }
-
-    private static List<String> words(String first, String... more) {
-        List<String> words = new ArrayList<>(List.of(first.split(" ")));
-        words.addAll(List.of(more));
-        return words;
-    }
-
-    /** Loses all packets from one node to another, unnoticed by their sender; the other way stays open. */
-    void mute(int from, int to) {
-        inside(from, "ip", "neigh", "replace", host(to), "lladdr", NOBODY, "nud", "permanent", "dev", "eth0");
-    }
-
-    /** Ends {@link #mute}. */
-    void unmute(int from, int to) {
-        inside(from, "ip", "neigh", "del", host(to), "dev", "eth0");
-    }
-
-    /** Refuses all packets from one node to another: their sender gets an error. The other way stays open. */
-    void forbid(int from, int to) {
-        inside(from, "ip", "route", "add", "blackhole", host(to) + "/32");
-    }
-
-    /** Ends {@link #forbid}. */
-    void permit(int from, int to) {
-        inside(from, "ip", "route", "del", "blackhole", host(to) + "/32");
     }
 
     /** Bytes that the connections of the cluster's port between two nodes have carried from one to the other. */
@@ -416,9 +272,6 @@ final class ClusterNetwork implements AutoCloseable {
                 broker.close();
             }
         }
-        for (int i = 0; i < count; i++) {
-            ip("netns", "del", space(i));
-        }
-        ip("link", "del", bridge());
+        super.close();
     }
 }

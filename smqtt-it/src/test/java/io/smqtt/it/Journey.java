@@ -21,14 +21,18 @@ final class Journey implements ConnectionWatch {
     private final ToIntFunction<InetSocketAddress> nodeAt;
     private final Whereabouts place = new Whereabouts();
     private final List<Stay> stays = new ArrayList<>();
-    private final List<Integer> waits = new ArrayList<>();
+    private final List<Wait> waits = new ArrayList<>();
     private final TreeMap<Integer, Integer> refusals = new TreeMap<>();
     private int target = NOWHERE;
     private int node = NOWHERE;
     private int killedMillis;
     private int killed = NOWHERE;
+    private boolean leaving;
     private int lost;
     private int silences;
+
+    /** A time without the session: from the end of the node, or of the connection to it, until a node said that it has the session. */
+    record Wait(int fromMillis, int toMillis) {}
 
     /** A connection: from when to when, 0 if it has not ended. */
     private record Stay(int node, boolean found, int fromMillis, int toMillis) {}
@@ -62,6 +66,30 @@ final class Journey implements ConnectionWatch {
         place.set(null);
     }
 
+    /** The node of the client stops: the time without its session begins when the node ends the connection. */
+    synchronized void leaves() {
+        killed = target;
+        leaving = true;
+        place.set(null);
+        if (!isOpen()) {
+            left();
+        }
+    }
+
+    private void left() {
+        leaving = false;
+        killedMillis = clock.millis();
+    }
+
+    private boolean isOpen() {
+        return !stays.isEmpty() && stays.get(stays.size() - 1).toMillis == 0;
+    }
+
+    /** Whether the client is to be at one of these nodes, and is connected to no other one. */
+    synchronized boolean isAmong(List<Integer> nodes) {
+        return nodes.contains(target) && (!isOpen() || nodes.contains(node));
+    }
+
     /** Whether the client is to be at a node. */
     synchronized boolean isAt(int where) {
         return target == where;
@@ -72,15 +100,16 @@ final class Journey implements ConnectionWatch {
         return target == NOWHERE;
     }
 
-    /** Whether the client waits for its session since its node was killed. */
+    /** Whether the client waits for its session since its node was killed, or is about to. */
     synchronized boolean isWaiting() {
-        return killedMillis != 0;
+        return killedMillis != 0 || leaving;
     }
 
     /** Does not count any longer how long the client waits; returns for how many milliseconds it has waited. */
     synchronized int giveUp() {
         int since = killedMillis;
         killedMillis = 0;
+        leaving = false;
         return clock.millis() - since;
     }
 
@@ -100,7 +129,7 @@ final class Journey implements ConnectionWatch {
             return;
         }
         if (found) {
-            waits.add(clock.millis() - killedMillis);
+            waits.add(new Wait(killedMillis, clock.millis()));
         }
         killedMillis = 0;
     }
@@ -113,6 +142,9 @@ final class Journey implements ConnectionWatch {
             if (stay.toMillis == 0) {
                 stays.set(last, new Stay(stay.node, stay.found, stay.fromMillis, clock.millis()));
             }
+        }
+        if (leaving) {
+            left();
         }
     }
 
@@ -128,8 +160,8 @@ final class Journey implements ConnectionWatch {
         return true;
     }
 
-    /** Each time from the end of a node to the CONNACK with the session, in milliseconds. */
-    synchronized List<Integer> waits() {
+    /** Each time from the end of a node to the CONNACK with the session. */
+    synchronized List<Wait> waits() {
         return List.copyOf(waits);
     }
 

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -49,18 +50,22 @@ final class ReplicatedCluster implements AutoCloseable {
 
     private static final Pattern SERVER = Pattern.compile("\"home\":\"(\\w+)\".*?\"server\":(?:\"(\\w+)\"|null)");
     private static final int USUAL_MEGABYTES = 256;
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final String TOKEN = "0123456789abcdef-of-a-test";
 
     private final Path directory;
     private final int heapMegabytes;
+    private final @Nullable NodeSpaces spaces;
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports = LoopbackPorts.some(3 * PROCESSES);
     private final @Nullable BrokerProcess[] brokers = new BrokerProcess[PROCESSES];
     private final List<Whereabouts> addresses = new ArrayList<>();
     private int replaced = -1;
 
-    private ReplicatedCluster(Path directory, int heapMegabytes) {
+    private ReplicatedCluster(Path directory, int heapMegabytes, @Nullable NodeSpaces spaces) {
         this.directory = directory;
         this.heapMegabytes = heapMegabytes;
+        this.spaces = spaces;
         for (int node = 0; node < NODES; node++) {
             addresses.add(new Whereabouts());
         }
@@ -73,7 +78,16 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** The same, with a heap for each node. */
     static ReplicatedCluster start(Path directory, int heapMegabytes) {
-        ReplicatedCluster cluster = new ReplicatedCluster(directory, heapMegabytes);
+        return start(directory, heapMegabytes, null);
+    }
+
+    /** The same, with each node in a network of its own, which stays open at the end; or all on this machine's loopback without. */
+    static ReplicatedCluster start(Path directory, @Nullable NodeSpaces spaces) {
+        return start(directory, USUAL_MEGABYTES, spaces);
+    }
+
+    private static ReplicatedCluster start(Path directory, int heapMegabytes, @Nullable NodeSpaces spaces) {
+        ReplicatedCluster cluster = new ReplicatedCluster(directory, heapMegabytes, spaces);
         try {
             cluster.startTogether(0, 1, 2);
             return cluster;
@@ -101,7 +115,16 @@ final class ReplicatedCluster implements AutoCloseable {
         Path log = log(node);
         BrokerProcess started = BrokerProcess.start(command(node), line -> append(log, line));
         brokers[node] = started;
-        addresses.get(clientsOf).set(started.address("tcp"));
+        addresses.get(clientsOf).set(listener(node));
+    }
+
+    private InetSocketAddress listener(int node) {
+        return new InetSocketAddress(host(node), broker(node).port("tcp"));
+    }
+
+    private String host(int node) {
+        NodeSpaces networks = spaces;
+        return networks == null ? LOOPBACK : networks.host(node);
     }
 
     /** Starts another node in the place of a lost one, whose clients come to it from then on. */
@@ -125,9 +148,9 @@ final class ReplicatedCluster implements AutoCloseable {
         command.addAll(List.of(arguments));
         command.addAll(List.of(
                 "--url",
-                "http://127.0.0.1:" + broker(node).port("management"),
+                "http://" + host(node) + ":" + broker(node).port("management"),
                 "--token-file",
-                data(node).resolve("management.token").toString()));
+                token(node).toString()));
         return CapturedProcess.start("ctl", new ProcessBuilder(command));
     }
 
@@ -148,7 +171,9 @@ final class ReplicatedCluster implements AutoCloseable {
     ProcessBuilder command(int node, String... settings) {
         Path home = directory.resolve("n" + node);
         Path file = configuration(home, node);
-        List<String> command = new ArrayList<>(BrokerProcess.program());
+        NodeSpaces networks = spaces;
+        List<String> command = new ArrayList<>(networks == null ? List.of() : networks.wrapper(node));
+        command.addAll(BrokerProcess.program());
         command.addAll(List.of(
                 "start", "--config", file.toString(), "--data", data(node).toString()));
         for (String setting : settings) {
@@ -169,11 +194,11 @@ final class ReplicatedCluster implements AutoCloseable {
     }
 
     /** The names that a node knows: those of the other nodes, not its own, as in a pod that has just been started. */
-    private static Path hosts(Path home, int node) {
+    private Path hosts(Path home, int node) {
         StringBuilder lines = new StringBuilder("127.0.0.1 localhost\n");
         for (int other = 0; other < NODES; other++) {
             if (other != node) {
-                lines.append("127.0.0.1 ").append(name(other)).append('\n');
+                lines.append(host(other)).append(' ').append(name(other)).append('\n');
             }
         }
         try {
@@ -201,7 +226,7 @@ final class ReplicatedCluster implements AutoCloseable {
         String seeds = String.join(
                 ", ",
                 IntStream.range(0, NODES)
-                        .mapToObj(other -> "'127.0.0.1:" + ports.get(other) + "'")
+                        .mapToObj(other -> "'" + host(other) + ":" + ports.get(other) + "'")
                         .toList());
         String nodes = String.join(
                 ", ",
@@ -213,10 +238,14 @@ final class ReplicatedCluster implements AutoCloseable {
                         .toList());
         String yaml = """
                 management:
+                  host: %s
                   port: 0
+                  token-file: token
+                access:
+                  allow-anonymous: 'true'
                 listeners:
                   tcp:
-                    host: 127.0.0.1
+                    host: %s
                     port: %d
                   ws:
                     enabled: false
@@ -229,17 +258,31 @@ final class ReplicatedCluster implements AutoCloseable {
                 cluster:
                   enabled: true
                   node-id: n%d
-                  bind: '127.0.0.1:%d'
+                  bind: '%s:%d'
                   seeds: [%s]
                   nodes: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(ports.get(2 * PROCESSES + node), node, ports.get(node), seeds, nodes);
+                """.formatted(
+                        host(node),
+                        host(node),
+                        ports.get(2 * PROCESSES + node),
+                        node,
+                        host(node),
+                        ports.get(node),
+                        seeds,
+                        nodes);
         try {
             Files.createDirectories(home);
+            Files.setPosixFilePermissions(
+                    Files.writeString(token(node), TOKEN), PosixFilePermissions.fromString("rw-------"));
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private Path token(int node) {
+        return directory.resolve("n" + node).resolve("token");
     }
 
     private Path data(int node) {
@@ -252,6 +295,26 @@ final class ReplicatedCluster implements AutoCloseable {
         BrokerProcess broker = broker(node);
         broker.kill9();
         broker.close();
+    }
+
+    /** Asks a node to stop (SIGTERM). Its clients are to go elsewhere. */
+    void terminate(int node) {
+        addresses.get(node).set(null);
+        broker(node).terminate();
+    }
+
+    /**
+     * Waits for the end of a node that was asked to stop.
+     *
+     * @return whether it has ended by itself; otherwise it is killed
+     */
+    boolean awaitEnd(int node) {
+        try (BrokerProcess broker = broker(node)) {
+            broker.awaitExit(PATIENCE);
+            return true;
+        } catch (IllegalStateException e) {
+            return false;
+        }
     }
 
     /** Makes a backup of a node's data directory, whether it runs or not. */
@@ -329,19 +392,30 @@ final class ReplicatedCluster implements AutoCloseable {
         return servers;
     }
 
+    /** Whether a supervisor would let a node run: {@code /health/live}. */
+    boolean isLive(int node) {
+        return get(node, "/health/live").statusCode() == 200;
+    }
+
+    /** Whether a node says that it reaches another one. */
+    boolean reaches(int node, int other) {
+        return NodeView.of(get(node, "/cluster").body()).peer("n" + other).reachable();
+    }
+
     /** A connection to a node without a CONNECT. */
     RawClient open(int node) {
-        InetSocketAddress address = broker(node).address("tcp");
+        InetSocketAddress address = listener(node);
         return RawClient.to(address, ProtocolVersion.MQTT_5).deadline(PATIENCE);
     }
 
     /** The answer of the management port of a node. */
     HttpResponse<String> get(int node, String path) {
-        URI uri = URI.create("http://127.0.0.1:" + broker(node).port("management") + path);
+        URI uri = URI.create("http://" + host(node) + ":" + broker(node).port("management") + path);
         try {
             return http.send(
                     HttpRequest.newBuilder(uri)
                             .header("Accept", "application/json")
+                            .header("Authorization", "Bearer " + TOKEN)
                             .timeout(PATIENCE)
                             .build(),
                     HttpResponse.BodyHandlers.ofString());
