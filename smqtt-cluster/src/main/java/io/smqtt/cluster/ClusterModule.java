@@ -55,7 +55,6 @@ import reactor.core.scheduler.Schedulers;
 public final class ClusterModule implements BrokerModule {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterModule.class);
-    private static final Duration FIRST_ROUTES = Duration.ofSeconds(5);
     /** The time in which a returning node is notified about its wills. */
     private static final Duration RECOVERED_WILLS = Duration.ofSeconds(20);
 
@@ -239,10 +238,11 @@ public final class ClusterModule implements BrokerModule {
                         () -> kept.recover(queues, (queue, sinceNanos) -> recovered(created, queue, sinceNanos)));
             }
             created.start();
+            FirstNodes first = new FirstNodes(nodeId, core.replicas(), created);
             return transport
                     .start(created)
-                    .then(Mono.defer(() -> await(
-                            () -> created.membership().knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
+                    .then(Mono.defer(() -> await(() -> first.areKnown() || namesake(created) != null, first.longest())))
+                    .then(Mono.fromRunnable(() -> created.execute(first::keepForOthers)))
                     .then(alone(created))
                     .then(Mono.defer(() -> relays.start(
                             core.listeners(), loop, () -> created.view().peers(), () -> isReady(core))))

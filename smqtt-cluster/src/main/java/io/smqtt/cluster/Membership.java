@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory;
 @OnClusterLoop
 final class Membership {
 
+    private static final List<String> EVERYTHING = List.of("#");
+
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int TICKS_PER_DIGEST = ClusterNode.TICKS_PER_DIGEST;
@@ -428,6 +430,22 @@ final class Membership {
         members.put(nodeId, member);
     }
 
+    /**
+     * A node whose routes are not known here, or have changed while this node was away: if it is unreachable it may have any subscription. What matches none
+     * of its later routes is kept in vain.
+     *
+     * @param nodeId its name
+     * @param nowNanos the present time
+     */
+    void mayWantAll(String nodeId, long nowNanos) {
+        Member member = members.get(nodeId);
+        if (member == null) {
+            absent(nodeId, nowNanos, EVERYTHING);
+        } else if (!member.isReachable()) {
+            member.routes().recovered(EVERYTHING);
+        }
+    }
+
     /** The names of the members that are reachable, and keep sessions. */
     List<String> keepers() {
         return members.values().stream()
@@ -458,6 +476,17 @@ final class Membership {
             }
         }
         return unknown.isEmpty();
+    }
+
+    /** Whether nodes with these names are reachable. */
+    boolean reachesAll(Set<String> names) {
+        Set<String> missing = new HashSet<>(names);
+        for (Member member : members.values()) {
+            if (member.isReachable()) {
+                missing.remove(member.name());
+            }
+        }
+        return missing.isEmpty();
     }
 
     /** Whether no message waits for a reachable node. */

@@ -14,8 +14,6 @@ import java.util.function.Consumer;
 @OnClusterLoop
 final class NodeWire implements ClientWire {
 
-    private static final String EVERYTHING = "#";
-
     private final FrameSender frames;
     private final Membership membership;
     private final Consumer<Frame.Client> itself;
@@ -79,7 +77,7 @@ final class NodeWire implements ClientWire {
 
     @Override
     public void introduce(String nodeId) {
-        membership.absent(nodeId, ticker.nanoTime(), List.of(EVERYTHING));
+        membership.mayWantAll(nodeId, ticker.nanoTime());
     }
 
     @Override
