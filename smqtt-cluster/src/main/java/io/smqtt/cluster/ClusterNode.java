@@ -33,7 +33,6 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
     private static final int NAMES = 2_048;
-    private static final long GROUP_CALL_MILLIS = 100;
 
     /** The number of ticks of the timer in the interval of a digest. */
     static final int TICKS_PER_DIGEST = 10;
@@ -158,8 +157,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.groups = new GroupCalls(
                 settings,
                 this::toAllReachable,
-                task -> tasks.schedule(task, GROUP_CALL_MILLIS, TimeUnit.MILLISECONDS),
-                local::canTakeMore);
+                task -> tasks.schedule(task, GroupCalls.DELAY_MILLIS, TimeUnit.MILLISECONDS),
+                local);
         this.digestSentAtNanos = ticker.nanoTime();
         this.view = new View(
                 metadata.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE, Map.of());
@@ -326,6 +325,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             if (ofRetained != null) {
                 broadcast(ofRetained);
             }
+            groups.digest();
         }
         retained.tick(clocks.earliestMillis());
         clients.tick(now, membership.isAnyAbsent());

@@ -6,59 +6,76 @@ import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 
 /**
  * Finds the nodes where messages of a shared group wait for absent members. Nodes announce groups with connected members and groups with
- * waiting messages, so that others can answer. Each announcement is rate-limited per group and may be lost; then a message waits longer.
- * Events may come on any thread; everything else is on the cluster's loop.
+ * waiting messages, so that others can answer. Each announcement is rate-limited per group. One that was lost, or came before the member or its
+ * route, is made up for: groups with waiting messages are announced again and again. Events may come on any thread; everything else is on the
+ * cluster's loop.
  */
 @OnClusterLoop
 final class GroupCalls {
 
+    /** The time for which announcements are collected. */
+    static final long DELAY_MILLIS = 100;
+
     private static final int MAXIMUM_GROUPS = 10_000;
+
+    /** The number of digests between two repetitions, each of as many groups as one frame has. */
+    static final int DIGESTS_PER_REPETITION = 5;
 
     private final ClusterSettings settings;
     private final Consumer<Frame> broadcast;
     private final Consumer<Runnable> later;
-    private final Predicate<SharedFilter> canTake;
+    private final Local local;
     private final Set<SharedFilter> wanted = ConcurrentHashMap.newKeySet();
     private final Set<SharedFilter> held = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean due = new AtomicBoolean();
 
-    /** Groups with messages that waited here, for nodes that connect later; the oldest are removed. Guarded by itself. */
-    private final Set<SharedFilter> known = Collections.newSetFromMap(new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
+    /** Groups with messages that waited here when they were last looked at, up to a number. */
+    private final Set<SharedFilter> known = ConcurrentHashMap.newKeySet();
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<SharedFilter, Boolean> eldest) {
-            return size() > MAXIMUM_GROUPS;
-        }
-    });
+    private Iterator<SharedFilter> repeated = Collections.emptyIterator();
+    private int digests;
+
+    /** The groups of this node. */
+    interface Local {
+
+        /**
+         * Whether this node has a member of a group that can take messages which wait elsewhere.
+         *
+         * @param group the group
+         * @return true if one is
+         */
+        boolean canTakeMore(SharedFilter group);
+
+        /**
+         * Whether messages of a group wait on this node.
+         *
+         * @param group the group
+         * @return true if one does
+         */
+        boolean holds(SharedFilter group);
+    }
 
     /**
      * Creates it without announcements.
      *
      * @param broadcast sends a frame to all reachable nodes
-     * @param later runs a task on the loop after a while
-     * @param canTake whether this node has a connected member of a group with room
+     * @param later runs a task on the loop after {@link #DELAY_MILLIS}
+     * @param local the broker, which has the members and the queues of groups
      */
-    GroupCalls(
-            ClusterSettings settings,
-            Consumer<Frame> broadcast,
-            Consumer<Runnable> later,
-            Predicate<SharedFilter> canTake) {
+    GroupCalls(ClusterSettings settings, Consumer<Frame> broadcast, Consumer<Runnable> later, Local local) {
         this.settings = settings;
         this.broadcast = broadcast;
         this.later = later;
-        this.canTake = canTake;
+        this.local = local;
     }
 
     /** This node has a member of a group that can take messages that wait elsewhere. */
@@ -77,7 +94,7 @@ final class GroupCalls {
         if (elsewhere) {
             say(held, group);
         }
-        synchronized (known) {
+        if (known.size() < MAXIMUM_GROUPS) {
             known.add(group);
         }
     }
@@ -94,7 +111,7 @@ final class GroupCalls {
     private void announce() {
         due.set(false);
         for (SharedFilter group : List.copyOf(held)) {
-            if (canTake.test(group)) { // a member has connected meanwhile and requested them
+            if (local.canTakeMore(group)) { // a member has connected meanwhile and requested them
                 held.remove(group);
             }
         }
@@ -110,8 +127,35 @@ final class GroupCalls {
 
     /** The frames to a node that is reachable again. */
     List<Frame> greeting() {
-        synchronized (known) {
-            return frames(false, List.copyOf(known));
+        return frames(false, List.copyOf(known));
+    }
+
+    /** Announces some of the groups with waiting messages again, from time to time. Called with each digest. */
+    void digest() {
+        digests++;
+        if (digests < DIGESTS_PER_REPETITION || known.isEmpty()) {
+            return;
+        }
+        digests = 0;
+        if (!repeated.hasNext()) {
+            repeated = known.iterator();
+        }
+        List<SharedFilter> waiting = new ArrayList<>();
+        for (int seen = 0; seen < settings.rowsPerFrame() && repeated.hasNext(); seen++) {
+            SharedFilter group = repeated.next();
+            if (local.holds(group)) {
+                waiting.add(group);
+            } else {
+                forget(group);
+            }
+        }
+        frames(false, waiting).forEach(broadcast);
+    }
+
+    private void forget(SharedFilter group) {
+        known.remove(group);
+        if (local.holds(group)) { // since this moment
+            known.add(group);
         }
     }
 
@@ -139,7 +183,7 @@ final class GroupCalls {
     /** Another node has messages of these groups: requests those that members here can take. */
     void heardHeld(List<SharedFilter> groups) {
         for (SharedFilter group : groups) {
-            if (canTake.test(group)) {
+            if (local.canTakeMore(group)) {
                 wanted(group);
             }
         }

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /** The local broker, as the cluster node uses it. Must not block. */
 @OnClusterLoop
-interface LocalPart {
+interface LocalPart extends GroupCalls.Local {
 
     /**
      * A node became known.
@@ -42,14 +42,6 @@ interface LocalPart {
      * @param nodeId the node
      */
     void handOver(SharedFilter group, String nodeId);
-
-    /**
-     * Whether this node has a member of a group that can take messages which wait elsewhere.
-     *
-     * @param group the group
-     * @return true if one is
-     */
-    boolean canTakeMore(SharedFilter group);
 
     /**
      * Stores a message that was retained on another node. The result is reported like that of a local one.

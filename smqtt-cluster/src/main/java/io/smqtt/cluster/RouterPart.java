@@ -113,6 +113,7 @@ final class RouterPart implements LocalPart {
     private void seat(PeerSubscriber peer, SharedFilter group, int members, Map<String, Deque<PeerSubscriber>> seats) {
         Deque<PeerSubscriber> taken = seats.computeIfAbsent(group.toString(), key -> new ArrayDeque<>());
         int wanted = Math.min(members, MAXIMUM_SEATS);
+        boolean joins = taken.size() < wanted;
         while (taken.size() < wanted) {
             PeerSubscriber seat = peer.seat();
             taken.push(seat);
@@ -123,6 +124,8 @@ final class RouterPart implements LocalPart {
         }
         if (taken.isEmpty()) {
             seats.remove(group.toString());
+        } else if (joins) {
+            sessions.joinedElsewhere(group);
         }
     }
 
@@ -277,6 +280,11 @@ final class RouterPart implements LocalPart {
     @Override
     public boolean canTakeMore(SharedFilter group) {
         return sessions.canTakeMore(group);
+    }
+
+    @Override
+    public boolean holds(SharedFilter group) {
+        return sessions.holds(group);
     }
 
     /** Waits until the sessions on this node have what was routed to them up to now. Any thread. */

@@ -196,6 +196,16 @@ final class BrokerCluster {
         return Objects.requireNonNull(registries.get(names.get(broker))).queuedForGroups();
     }
 
+    /** Whether calls about messages that wait for groups are lost, which nobody notices. */
+    void loseCalls(boolean lost) {
+        hub.loseCalls(lost);
+    }
+
+    /** How many of these calls were sent so far, those that were lost included. */
+    int calls() {
+        return hub.calls();
+    }
+
     /** One node hears from another one that members of a group are there. */
     void call(int to, int from, String group) {
         ClusterNode node = Objects.requireNonNull(modules.get(to).node());

@@ -114,6 +114,11 @@ class HeldLoopTest {
         }
 
         @Override
+        public boolean holds(SharedFilter group) {
+            return false;
+        }
+
+        @Override
         public void retain(ApplicationMessage message, Runnable refused) {
             retained.add(Integer.parseInt(message.payload().asString().trim()));
         }

@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.smqtt.BrokerBuilder;
+import io.smqtt.bytes.NameCache;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.test.TestBroker;
@@ -27,6 +28,9 @@ final class LoopbackHub {
     private final Set<Set<String>> cuts = new HashSet<>();
     private final Set<List<String>> lossy = new HashSet<>();
     private final Map<String, End> ended = new HashMap<>();
+    private final NameCache names = new NameCache(100);
+    private boolean losesCalls;
+    private volatile int calls;
 
     ClusterTransport transport(String name) {
         return new End(name);
@@ -86,6 +90,23 @@ final class LoopbackHub {
         thread.execute(() -> ends.forEach(end -> end.handler.down(ended.get(name))));
     }
 
+    /** Whether calls about messages that wait for groups are lost, which nobody notices. */
+    void loseCalls(boolean lost) {
+        thread.execute(() -> losesCalls = lost);
+    }
+
+    /** How many calls about messages that wait for groups were sent so far, those that were lost included. */
+    int calls() {
+        return calls;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written by one thread
+    private boolean isLostCall(byte[] frame) {
+        boolean call = FrameCodec.decode(frame, 0, names).frame() instanceof Frame.GroupCall;
+        calls += call ? 1 : 0;
+        return call && losesCalls;
+    }
+
     private void change(String one, String other, boolean cut) {
         thread.execute(() -> {
             End first = end(one);
@@ -135,7 +156,7 @@ final class LoopbackHub {
             thread.execute(() -> {
                 End to = (End) peer;
                 boolean arrives = !cuts.contains(Set.of(name, to.name)) && !lossy.contains(List.of(name, to.name));
-                if (arrives && ends.contains(this) && ends.contains(to)) {
+                if (!isLostCall(frame) && arrives && ends.contains(this) && ends.contains(to)) {
                     to.handler.received(this, frame);
                 }
             });

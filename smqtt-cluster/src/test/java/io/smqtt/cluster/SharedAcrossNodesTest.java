@@ -10,6 +10,7 @@ import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -122,6 +123,45 @@ class SharedAcrossNodesTest {
         }
 
         awaitWaiting(holder, 0);
+    }
+
+    /** The node on which all waits has no members, as that of a publisher, and has called before the member is there. */
+    @ParameterizedTest
+    @CsvSource({"0, 1, 1", "2, 3, 1", "0, 3, 2", "2, 1, 2"})
+    void aMemberThatReturnsGetsWhatWaitsOnANodeWithoutMembers(int holder, int other, int qos) {
+        joinAndLeave(other, "other-", qos);
+        int before = CLUSTER.calls();
+        publish(holder, topic, 0, FEW, qos);
+        awaitWaiting(holder, FEW);
+        await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.calls() > before);
+
+        try (RawClient returned = member(other, "other-", true)) {
+            receivesAllOnce(returned, FEW);
+        }
+        awaitWaiting(holder, 0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void aCallThatIsLostIsRepeated(int holder, int other) {
+        joinAndLeave(other, "other-");
+        CLUSTER.loseCalls(true);
+        int before = CLUSTER.calls();
+        publish(holder, 0, FEW);
+        awaitWaiting(holder, FEW);
+        try (RawClient returned = member(other, "other-", true)) {
+            await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.calls() > before);
+
+            CLUSTER.loseCalls(false);
+
+            await().atMost(BrokerCluster.PATIENCE).until(() -> {
+                CLUSTER.get(holder).ticker().advance(Duration.ofSeconds(1)); // a digest
+                return waiting(holder) == 0;
+            });
+            receivesAllOnce(returned, FEW);
+        } finally {
+            CLUSTER.loseCalls(false);
+        }
     }
 
     /** It is away again before it has taken all: what has come for it and what has stayed is there for whoever returns. */

@@ -714,6 +714,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     @Override
+    public boolean holds(SharedFilter group) {
+        return false;
+    }
+
+    @Override
     public void redispatch(OutboundMessage message, SharedFilter group) {
         requeued.add(group);
     }

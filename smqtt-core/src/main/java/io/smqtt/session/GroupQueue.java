@@ -313,6 +313,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             head.putBack(entry);
         }
         serve();
+        groups.held(this); // other nodes that have asked before got nothing
     }
 
     /** Handles a waiting message that could not be stored; its publisher is notified. */

@@ -263,9 +263,28 @@ final class GroupQueues {
 
     // --- between nodes
 
-    /** Registers a watch for groups whose members on other nodes may have room or messages. */
+    /** Registers a watch for groups whose members on other nodes may have room or messages. It gets the groups that wait already. */
     void watch(GroupWatch notified) {
         watch = notified;
+        for (GroupQueue queue : queues.values()) {
+            if (queue.waiting() > 0) {
+                notified.held(queue.name(), false);
+            }
+        }
+    }
+
+    /** Whether messages of a group wait. */
+    boolean holds(SharedFilter name) {
+        GroupQueue queue = queues.get(name);
+        return queue != null && queue.waiting() > 0;
+    }
+
+    /** Reports a group again if its messages wait: another node has a member more. */
+    void joinedElsewhere(SharedFilter name) {
+        GroupQueue queue = queues.get(name);
+        if (queue != null) {
+            held(queue);
+        }
     }
 
     /** Reports that messages wait: other nodes may pull them. */
@@ -277,11 +296,15 @@ final class GroupQueues {
         }
     }
 
-    /** Reports that a member of this node has room and the queue is empty. */
+    /** Reports that a member of this node has room and the queue is empty. A node without members may have messages of the group, too. */
     void wanted(GroupQueue queue) {
+        boolean waits = queue.waitsElsewhere();
+        if (waits) {
+            queue.waitsElsewhere(false);
+        }
         GroupWatch notified = watch;
         SharedGroup group = notified == null ? null : group(queue.name());
-        if (notified != null && group != null && group.hasOnlineMember(Subscriber::isRelay)) {
+        if (notified != null && group != null && (waits || group.hasOnlineMember(Subscriber::isRelay))) {
             notified.wanted(queue.name());
         }
     }

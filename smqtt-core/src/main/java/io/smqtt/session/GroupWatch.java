@@ -10,8 +10,8 @@ import io.smqtt.topic.SharedFilter;
 public interface GroupWatch {
 
     /**
-     * A member of this node has connected, or its queue is empty, and reachable nodes have members too. Those may be absent
-     * and have messages.
+     * A member of this node has connected, or its queue is empty, and messages are known to wait elsewhere, or reachable nodes have members
+     * too. Those may be absent and have messages.
      *
      * @param group the group
      */

@@ -394,6 +394,27 @@ public final class SessionRegistry {
     }
 
     /**
+     * Returns whether messages of a shared group wait on this node.
+     *
+     * @param group the group
+     * @return true if one does; may be out of date
+     */
+    @AnyThread
+    public boolean holds(SharedFilter group) {
+        return services.groups().holds(group);
+    }
+
+    /**
+     * Another node has a member of a shared group more: the observer of groups is notified if messages wait here.
+     *
+     * @param group the group
+     */
+    @AnyThread
+    public void joinedElsewhere(SharedFilter group) {
+        services.groups().joinedElsewhere(group);
+    }
+
+    /**
      * The number of messages in the queues of shared groups of this node.
      *
      * @return messages; may be out of date

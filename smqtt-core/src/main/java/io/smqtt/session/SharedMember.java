@@ -167,7 +167,6 @@ final class SharedMember {
         membership.asked = true;
         queue.pulls().pull(membership, room);
         if (queue.waitsElsewhere()) {
-            queue.waitsElsewhere(false);
             groups.wanted(queue);
         }
     }

@@ -10,8 +10,14 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -242,6 +248,122 @@ class GroupQueueTest {
         assertThat(waiting()).isZero();
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.EXPIRED, 3));
         assertBalance();
+    }
+
+    // --- other nodes
+
+    private static final SharedFilter GROUP = SharedFilter.of(FILTER);
+
+    /** Records what the broker reports to other nodes. */
+    private static final class Reports implements GroupWatch {
+
+        private final List<SharedFilter> wanted = new ArrayList<>();
+        private final List<SharedFilter> held = new ArrayList<>();
+
+        @Override
+        public void wanted(SharedFilter group) {
+            wanted.add(group);
+        }
+
+        @Override
+        public void held(SharedFilter group, boolean elsewhere) {
+            held.add(group);
+        }
+    }
+
+    /** Messages wait on a node that has no members itself, such as that of their publisher. */
+    @Test
+    void aMemberThatReturnsAsksForWhatIsKnownToWaitElsewhere() {
+        Reports reports = new Reports();
+        bench.registry.watchGroups(reports);
+        leave(member("a", 0, first), first);
+        assertThat(bench.registry.canTakeMore(GROUP)).isFalse();
+        assertThat(reports.wanted).isEmpty();
+
+        bench.open("a", 0, false, 1_000, first);
+        bench.run();
+
+        assertThat(reports.wanted).containsExactly(GROUP);
+        leave(bench.registry.find("a"), first);
+        bench.open("a", 0, false, 1_000, first);
+        bench.run();
+        assertThat(reports.wanted).as("nothing is known to wait any more").hasSize(1);
+    }
+
+    @Test
+    void aGroupThatWaitsIsReportedAgainWhenAMemberJoinsElsewhere() {
+        Reports reports = new Reports();
+        bench.registry.watchGroups(reports);
+        leave(member("a", 0, first), first);
+        bench.registry.joinedElsewhere(GROUP);
+        assertThat(reports.held).isEmpty();
+        bench.publish(0, "t", "x", QoS.AT_LEAST_ONCE);
+        bench.run();
+        reports.held.clear();
+
+        bench.registry.joinedElsewhere(GROUP);
+
+        assertThat(reports.held).containsExactly(GROUP);
+    }
+
+    /** Another node that asks before gets nothing, and does not ask again. */
+    @Test
+    void aMessageIsReportedWhenItIsStored() {
+        FoundStore store = new FoundStore();
+        bench = new SessionBench(2, LimitsConfig.defaults(), SessionConfig.defaults(), store);
+        Reports reports = new Reports();
+        bench.registry.recover();
+        bench.registry.watchGroups(reports);
+        bench.request("a", 0, false, 1_000, first);
+        commit(store);
+        SessionBench.subscribe(bench.registry.find("a"), FILTER, QoS.EXACTLY_ONCE);
+        commit(store);
+        bench.registry.find("a").connectionEnded(first, false, -1);
+        commit(store);
+        JointTicket ticket = new JointTicket();
+        bench.router.route(bench.loop(0), bench.message("t", "x", QoS.EXACTLY_ONCE), ticket);
+        commit(store);
+        assertThat(waiting()).isEqualTo(1);
+        reports.held.clear();
+
+        ticket.committed();
+        bench.run();
+
+        assertThat(reports.held).containsExactly(GROUP);
+    }
+
+    @Test
+    void whatWaitsFromBeforeTheStartIsReported() {
+        FoundStore store = new FoundStore();
+        store.sessions.put(
+                7L,
+                new FoundSession(
+                        new StoredSession(
+                                7,
+                                GroupRecord.id(GROUP),
+                                null,
+                                Stores.ENDLESS_SECONDS,
+                                StoredSession.NEVER,
+                                null,
+                                StoredSession.CONNECTED),
+                        new StoredQueue(GroupRecord.FIRST_WAITING, GroupRecord.FIRST_WAITING + 1, 1, 100),
+                        List.of(),
+                        List.of()));
+        bench = new SessionBench(2, LimitsConfig.defaults(), SessionConfig.defaults(), store);
+        bench.registry.recover();
+        Reports reports = new Reports();
+
+        bench.registry.watchGroups(reports);
+
+        assertThat(reports.held).containsExactly(GROUP);
+    }
+
+    private void commit(FoundStore store) {
+        for (int i = 0; i < 10; i++) {
+            bench.run();
+            store.commit();
+        }
+        bench.run();
     }
 
     @Test
