@@ -24,6 +24,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Interception;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.transport.BindFailedException;
+import io.smqtt.transport.TestPort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -485,25 +486,19 @@ class BrokerTest {
 
     @Test
     void aFailedStartLeavesNothingBehind() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+                TestPort free = new TestPort()) {
             Map<String, ListenerConfig> listeners = new java.util.LinkedHashMap<>();
-            int free = freePort();
-            listeners.put("first", onLoopback(free));
+            listeners.put("first", onLoopback(free.number()));
             listeners.put("second", onLoopback(taken.getLocalPort()));
             BrokerBuilder builder =
                     Broker.builder().config(config().listeners(listeners).build());
 
             assertThatThrownBy(() -> builder.start().block()).isInstanceOf(BindFailedException.class);
 
-            new ServerSocket(free, 1, InetAddress.getByName("127.0.0.1")).close();
+            new ServerSocket(free.number(), 1, InetAddress.getByName("127.0.0.1")).close();
         }
         await().untilAsserted(() -> assertThat(threadsOf("smqtt-")).isZero());
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            return socket.getLocalPort();
-        }
     }
 
     @Test

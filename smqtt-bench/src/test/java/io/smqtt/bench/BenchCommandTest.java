@@ -11,7 +11,8 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.TlsConfig;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -219,16 +220,17 @@ class BenchCommandTest {
 
     @Test
     void refusedConnectionIsExitOneWithAMessage() throws IOException {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = socket.getLocalPort();
-        }
-        int code = bench.execute("conn", "-c", "5", "-p", "" + free);
+        try (Socket silent = new Socket()) {
+            silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)); // does not listen
+            int port = silent.getLocalPort();
 
-        assertThat(code).isEqualTo(1);
-        assertThat(bench.err())
-                .isEqualToNormalizingNewlines(
-                        "smqtt bench: cannot connect to mqtt://127.0.0.1:" + free + ": connection refused\n");
+            int code = bench.execute("conn", "-c", "5", "-p", "" + port);
+
+            assertThat(code).isEqualTo(1);
+            assertThat(bench.err())
+                    .isEqualToNormalizingNewlines(
+                            "smqtt bench: cannot connect to mqtt://127.0.0.1:" + port + ": connection refused\n");
+        }
     }
 
     @ParameterizedTest

@@ -107,11 +107,9 @@ final class ListenersTest {
 
     @Test
     void concurrentStartsBindAPortOnce() throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            port = free.getLocalPort();
-        }
-        try (TestListeners broker = TestListeners.bound(Configs.tcp().port(port).build())) {
+        try (TestPort port = new TestPort();
+                TestListeners broker =
+                        TestListeners.bound(Configs.tcp().port(port.number()).build())) {
             for (int i = 0; i < 20; i++) {
                 Mono<Void> stop = broker.listeners.stop("one");
                 Mono<Void> start = broker.listeners.start("one");

@@ -3,17 +3,22 @@ package io.smqtt.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.Scanner;
-import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Free TCP ports of the loopback address for processes that cannot choose one themselves: proxies, and nodes of a cluster, which must
@@ -21,7 +26,8 @@ import java.util.stream.IntStream;
  *
  * <p>A port that the system chose may be gone when the process binds it, or binds it again after a restart: any connection of this
  * machine may have got it as its own end, and even a connection of one node to the port of another that is not there yet may. Ports
- * handed out here are below those that the system gives to connections, and none is handed out twice by one JVM. Thread-safe.
+ * handed out here are below those that the system gives to connections. None is handed out twice, neither by one JVM nor by several that run at the
+ * same time: a JVM takes its ports from blocks of {@value #BLOCK}, and listens on the first port of each of its blocks until it ends. Thread-safe.
  */
 public final class LoopbackPorts {
 
@@ -29,10 +35,15 @@ public final class LoopbackPorts {
     private static final int USUAL_FIRST_OF_SYSTEM = 32_768;
     private static final int FIRST = 10_000; // what is well known is below, as a rule
     private static final int FEWEST = 5_000;
-    private static final int ATTEMPTS = 10_000;
+    private static final int BLOCK = 100;
 
     private static final Random RANDOM = new Random();
-    private static final Set<Integer> HANDED_OUT = new HashSet<>();
+
+    /** Held by this JVM until it ends, one for each of its blocks. */
+    private static final List<ServerSocket> GUARDS = new ArrayList<>();
+
+    /** Ports of these blocks that were not handed out yet. */
+    private static final Deque<Integer> LEFT = new ArrayDeque<>();
 
     private LoopbackPorts() {}
 
@@ -58,25 +69,50 @@ public final class LoopbackPorts {
     }
 
     private static synchronized int choose() {
+        while (true) {
+            for (Integer port = LEFT.poll(); port != null; port = LEFT.poll()) {
+                if (isFree(port)) {
+                    return port;
+                }
+            }
+            takeBlock();
+        }
+    }
+
+    /** Takes a block that no other JVM has. */
+    private static void takeBlock() {
         int end = firstOfSystem();
-        for (int i = 0; i < ATTEMPTS; i++) {
-            int port = FIRST + RANDOM.nextInt(end - FIRST);
-            if (isFree(port)) {
-                HANDED_OUT.add(port);
-                return port;
+        int blocks = (end - FIRST) / BLOCK;
+        int any = RANDOM.nextInt(blocks);
+        for (int i = 0; i < blocks; i++) {
+            int first = FIRST + (any + i) % blocks * BLOCK;
+            ServerSocket guard = listen(first);
+            if (guard != null) {
+                GUARDS.add(guard);
+                List<Integer> ports = new ArrayList<>(
+                        IntStream.range(first + 1, first + BLOCK).boxed().toList());
+                Collections.shuffle(ports, RANDOM); // neighbours are of different tests
+                LEFT.addAll(ports);
+                return;
             }
         }
-        throw new IllegalStateException("no free port of the loopback address from " + FIRST + " to " + (end - 1));
+        throw new IllegalStateException(
+                "no free block of " + BLOCK + " ports of the loopback address from " + FIRST + " to " + (end - 1));
+    }
+
+    private static @Nullable ServerSocket listen(int port) {
+        try {
+            return new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
+        } catch (IOException e) { // another JVM, or another program, has it
+            return null;
+        }
     }
 
     private static boolean isFree(int port) {
-        if (HANDED_OUT.contains(port)) {
-            return false;
-        }
         try (Socket socket = new Socket()) { // does not listen
             socket.bind(new InetSocketAddress(port)); // all addresses, since this machine has many of its own
             return true;
-        } catch (IOException e) { // somebody else has it
+        } catch (IOException e) { // another program has it
             return false;
         }
     }
