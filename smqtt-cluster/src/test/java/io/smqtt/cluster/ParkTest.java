@@ -35,11 +35,12 @@ class ParkTest {
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
     private ManualStore store = new ManualStore(simulation);
     private ParkLimits limits = new ParkLimits(FORGET, 1 << 30, false);
+    private ClusterSettings settings = ClusterSettings.defaults();
     private SimulatedNode a = nodeA(1);
     private SimulatedNode b = nodeB(1);
 
     private SimulatedNode nodeA(long epoch) {
-        return new SimulatedNode(simulation, network, "a", epoch, ClusterSettings.defaults(), limits, store);
+        return new SimulatedNode(simulation, network, "a", epoch, settings, limits, store);
     }
 
     private SimulatedNode nodeB(long epoch) {
@@ -169,6 +170,34 @@ class ParkTest {
         simulation.run(Duration.ofSeconds(5));
 
         assertThat(drained).containsExactly("at the return", "later");
+    }
+
+    /** At each moment: it waits for its next attempt, for room in the window, or for its answer, alone or among others. */
+    @Test
+    void whatIsSentAgainIsAwaitedAtEachMoment() {
+        settings = VariedSettings.withWindow(4);
+        restartA(2);
+        parkForANodeThatCannotTakeOne();
+        b.takesUpTo(Duration.ofMillis(20).toNanos());
+        PeerOutbox outbox = a.outboxTo("b");
+        simulation.run(Duration.ofSeconds(10)); // it is back, and has all others
+        List<Integer> drained = new ArrayList<>();
+        for (int i = 0; i < 6_000; i++) {
+            int moment = i;
+            if (i >= 3_000 && i % 10 == 0) {
+                publish(i);
+            }
+            a.later(() -> outbox.afterDrained(() -> drained.add(moment)));
+            simulation.run(Duration.ofMillis(1));
+        }
+        assertThat(drained).isEmpty();
+
+        b.cannotTake(-1);
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(drained)
+                .containsExactlyElementsOf(
+                        LongStream.range(0, 6_000).mapToObj(i -> (int) i).toList());
     }
 
     @Test

@@ -11,15 +11,23 @@ final class VariedSettings {
     /** Digests, and the work between them, at another interval: once a minute for days of simulated time. */
     static ClusterSettings digestsEach(Duration interval) {
         ClusterSettings usual = ClusterSettings.defaults();
-        return of(interval, usual.clearedTopics(), usual.clearedBytes());
+        return of(interval, usual.windowMessages(), usual.clearedTopics(), usual.clearedBytes());
     }
 
     /** Other limits for removed retained messages. */
     static ClusterSettings remembering(int clearedTopics, long clearedBytes) {
-        return of(ClusterSettings.defaults().digestInterval(), clearedTopics, clearedBytes);
+        ClusterSettings usual = ClusterSettings.defaults();
+        return of(usual.digestInterval(), usual.windowMessages(), clearedTopics, clearedBytes);
     }
 
-    private static ClusterSettings of(Duration digestInterval, int clearedTopics, long clearedBytes) {
+    /** So many messages at a time on their way to another node. */
+    static ClusterSettings withWindow(int messages) {
+        ClusterSettings usual = ClusterSettings.defaults();
+        return of(usual.digestInterval(), messages, usual.clearedTopics(), usual.clearedBytes());
+    }
+
+    private static ClusterSettings of(
+            Duration digestInterval, int windowMessages, int clearedTopics, long clearedBytes) {
         ClusterSettings usual = ClusterSettings.defaults();
         return new ClusterSettings(
                 usual.flushInterval(),
@@ -31,7 +39,7 @@ final class VariedSettings {
                 usual.rowsPerFrame(),
                 usual.snapshotFrames(),
                 usual.keptChanges(),
-                usual.windowMessages(),
+                windowMessages,
                 usual.windowBytes(),
                 usual.queueMessages(),
                 usual.queueBytes(),

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that their publishers have sent again after a crash of their node. */
 class RepeatedMessagesTest {
@@ -200,6 +202,33 @@ class RepeatedMessagesTest {
 
         assertThat(bench.registry.hasTaken(message.id(), SharedFilter.of("$share/g/t")))
                 .isTrue();
+    }
+
+    /** The queue of the group, or a connected member: neither has it, at once and much later. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aNodeDoesNotClaimAMessageOfAGroupThatCouldNotBeStored(boolean waits) {
+        SharedFilter group = SharedFilter.of("$share/g/t");
+        Session member = open(3_600, "$share/g/t");
+        if (waits) {
+            member.connectionEnded(sink, false, -1);
+            commit();
+        }
+        ApplicationMessage message = message();
+        store.failing = true;
+        route(message);
+        store.commit();
+        bench.run();
+        assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
+
+        store.failing = false;
+        store.clockMillis += Duration.ofHours(1).toMillis(); // no write has failed lately
+
+        assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
+        ApplicationMessage next = message();
+        route(next);
+        commit();
+        assertThat(bench.registry.hasTaken(next.id(), group)).isTrue();
     }
 
     /** A group that may have the message is not given it before that is known. */
