@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>An answer counts in the round that it is for. The engine counts late ones in the next term, in which that member may vote again.
  *   <li>A vote request of an old term is answered with the current term.
+ *   <li>Vote requests are handled one after the other, and a vote leaves only if its term has not passed meanwhile: terms advance on other threads, and
+ *       end the vote that the engine has just looked at.
  *   <li>If the first member of the view may not vote, another one begins the vote.
  *   <li>A member that was cut off from a majority, and is the first one of the view when it returns, begins no vote: these have a leader, or vote by
  *       themselves.
@@ -57,6 +59,7 @@ final class GroupElection extends ELECTION {
     private final RocksRaftLog votes;
     private final @Nullable String home;
     private final BooleanSupplier unwilling;
+    private final Object turn = new Object(); // of a vote request
     private long leaderlessNanos = System.nanoTime(); // used by the group's thread
     private volatile boolean ended;
     private volatile boolean comesToMajority; // while a view is handled
@@ -117,12 +120,22 @@ final class GroupElection extends ELECTION {
             if (header.currTerm() < term) {
                 tell(message.getSrc(), term);
             } else if (votes.isVoter()) {
-                super.handleMessage(message, header);
+                synchronized (turn) {
+                    super.handleMessage(message, header);
+                }
             }
         } else if (header instanceof LeaderElected elected && elected.leader() == null) {
             raft.currentTerm(header.currTerm());
         } else if (!(header instanceof VoteResponse) || header.currTerm() == term) {
             super.handleMessage(message, header);
+        }
+    }
+
+    /** If the term has advanced, the engine may have looked for a vote of this node in the later term, while another member has the one in this term. */
+    @Override
+    protected void sendVoteResponse(Address member, long term, long lastTerm, long lastIndex) {
+        if (raft.currentTerm() == term) {
+            super.sendVoteResponse(member, term, lastTerm, lastIndex);
         }
     }
 
