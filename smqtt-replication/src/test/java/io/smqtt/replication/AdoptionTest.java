@@ -14,7 +14,6 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.session.AdoptionWatch;
 import io.smqtt.spi.BrokerStore;
-import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.TestBroker;
@@ -73,6 +72,7 @@ class AdoptionTest {
 
     private void open(String... names) throws Exception {
         TestStack.openTogether(threads, PATIENCE.multipliedBy(2), this::openOne, names);
+        TestStack.awaitSettled(PATIENCE, nodes);
     }
 
     private void openOne(String name) {
@@ -136,11 +136,9 @@ class AdoptionTest {
         return brokers.get(node).open(ProtocolVersion.MQTT_5).deadline(PATIENCE);
     }
 
+    /** Connects a client with a session. The view may change once more, and refuse it for a moment. */
     private RawClient resume(String node, String clientId) {
-        RawClient client = connect(node);
-        ReceivedPacket answer = client.connect(ConnectBytes.of(clientId).persistent(3_600));
-        assertThat(answer.sessionPresent()).as(clientId).isTrue();
-        return client;
+        return await().atMost(PATIENCE).until(() -> tryToResume(node, clientId), Objects::nonNull);
     }
 
     /** Does the same as {@link #resume}; null if the node refuses for the moment. */
@@ -187,9 +185,11 @@ class AdoptionTest {
             assertThat(moves.receiveExactlyOnce(2)).containsExactly("first", "second");
 
             open("a");
-            ReplicaStatus own = nodes.get("a").own();
-            assertThat(own.serves()).isTrue();
-            assertThat(own.server()).isEqualTo("a");
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(nodes.get("a").own()).satisfies(own -> {
+                        assertThat(own.serves()).isTrue();
+                        assertThat(own.server()).isEqualTo("a");
+                    }));
             publish(server, "moves", "third");
             moves.pubRecAndComp(moves.expectPublish("moves", "third"));
         }

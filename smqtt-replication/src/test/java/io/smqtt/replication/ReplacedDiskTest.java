@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -73,6 +74,10 @@ class ReplacedDiskTest {
         a.start();
         b.start();
         c.start();
+        await().atMost(PATIENCE)
+                .until(() -> a.leads()
+                        && Stream.of(a, b, c)
+                                .allMatch(member -> member.group.present().size() == 3));
         commit("1");
         awaitVoter(c);
         c.kill();

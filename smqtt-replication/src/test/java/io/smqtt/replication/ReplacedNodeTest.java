@@ -142,6 +142,7 @@ class ReplacedNodeTest {
     }
 
     private void awaitVoters() {
+        TestStack.awaitSettled(PATIENCE, nodes);
         await().atMost(PATIENCE)
                 .until(() -> nodes.values().stream()
                         .allMatch(node -> node.status().stream().allMatch(ReplicaStatus::voter)));
@@ -160,7 +161,8 @@ class ReplacedNodeTest {
         assertFilled("d");
         awaitVoters();
         for (String name : List.of("a", "b", "d")) {
-            assertThat(nodes.get(name).holders()).isEqualTo(Map.of("c", "d"));
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(nodes.get(name).holders()).isEqualTo(Map.of("c", "d")));
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(nodes.get(name).status())
                             .filteredOn(status -> status.home().equals("c"))
@@ -215,13 +217,14 @@ class ReplacedNodeTest {
 
         ReplicaNode lost = nodes.get("c");
         await().atMost(PATIENCE).until(lost::needsRestart);
-        await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(lost.own().failure())
-                        .contains("another node holds the place c of cluster.nodes: node d, not node c"));
-        assertThat(stores.get("c").isHealthy()).isFalse();
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(lost.own().failure())
+                    .contains("another node holds the place c of cluster.nodes: node d, not node c");
+            assertThat(stores.get("c").isHealthy()).isFalse();
+        });
         open("c", "d");
         assertFilled("d");
-        assertThat(lost.own().connected()).isEmpty();
+        await().atMost(PATIENCE).until(() -> lost.own().connected().isEmpty());
     }
 
     @Test
@@ -251,7 +254,8 @@ class ReplacedNodeTest {
         open("c", "e");
 
         assertFilled("e");
-        assertThat(nodes.get("b").holders()).isEqualTo(Map.of("c", "e"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(nodes.get("b").holders()).isEqualTo(Map.of("c", "e")));
         assertThatThrownBy(() -> begin("c", "d"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("another node holds the place c of cluster.nodes: node e, not node d");

@@ -87,6 +87,7 @@ class ReplicaBackupTest {
                         threads))
                 .toArray(CompletableFuture[]::new);
         CompletableFuture.allOf(starts).get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        TestStack.awaitSettled(PATIENCE, nodes);
     }
 
     private static void put(BrokerStore store, String client) {

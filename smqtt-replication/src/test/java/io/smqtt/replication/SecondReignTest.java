@@ -65,6 +65,7 @@ class SecondReignTest {
             open(name, detection);
         }
         ReplicatedStore home = members.get("a");
+        TestStack.awaitLeader(PATIENCE, members, "a");
         assertThat(home.awaitLeading(PATIENCE)).isTrue();
         home.recover(new RecoveredStore());
         return home;
@@ -110,10 +111,12 @@ class SecondReignTest {
 
     private void assertEnded(ReplicatedStore home, CountDownLatch told, String why) throws Exception {
         assertThat(told.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(home.reign().ended()).contains(why).contains("start this node again");
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(home.reign().ended()).contains(why).contains("start this node again");
+            assertThat(home.isHealthy()).isFalse();
+            assertThat(home.isCutOff()).isTrue();
+        });
         assertThat(home.failure()).isNull();
-        assertThat(home.isHealthy()).isFalse();
-        assertThat(home.isCutOff()).isTrue();
     }
 
     private void restart(int sessions) throws Exception {
@@ -172,8 +175,9 @@ class SecondReignTest {
             networks.get("a").discardAll(false);
 
             assertEnded(home, told, "gets a checkpoint");
-            await().atMost(PATIENCE).until(() -> home.figures().lastIndex() > ends);
-            assertThat(home.figures().receivedCheckpointBytes()).isPositive();
+            await().atMost(PATIENCE)
+                    .until(() ->
+                            home.figures().lastIndex() > ends && home.figures().receivedCheckpointBytes() > 0);
         }
         restart(60);
     }

@@ -59,6 +59,11 @@ class SeveralGroupsTest {
             channel.connect(cluster, PATIENCE.toMillis());
         }
 
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(members)
+                        .allSatisfy(member -> assertThat(member.group.present())
+                                .as("%s in group %d", member.node, member.number)
+                                .isEqualTo(GROUPS.get(member.number))));
         for (int number : GROUPS.keySet()) {
             Member leader = await().atMost(PATIENCE)
                     .until(
@@ -83,12 +88,14 @@ class SeveralGroupsTest {
     private final class Member implements RaftGroup.Listener {
 
         private final int number;
+        private final String node;
         private final RecordedState state = new RecordedState();
         private final RaftGroup group;
         private volatile long term;
 
         Member(int number, String node) {
             this.number = number;
+            this.node = node;
             Path directory = folder.resolve(node + number);
             group = RaftGroup.open(
                     new GroupSettings(

@@ -104,6 +104,7 @@ class StoreSurvivesItsNodeTest {
         for (String name : names) {
             open(name);
         }
+        TestStack.awaitLeader(PATIENCE, members, null);
         int sessions = 0;
         for (int round = 0; round < 3; round++) {
             String leader = leader();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.replication;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.smqtt.test.LoopbackPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,6 +30,7 @@ import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.Protocol;
+import org.jspecify.annotations.Nullable;
 
 /** A channel over TCP on the loopback interface. */
 final class TestStack {
@@ -70,6 +74,33 @@ final class TestStack {
         }
     }
 
+    /** Waits until each node serves its own store and is connected with all others: an election or another view may still follow the first one. */
+    static void awaitSettled(Duration patience, Map<String, ReplicaNode> nodes) {
+        await().atMost(patience)
+                .untilAsserted(() -> nodes.forEach((name, node) -> assertThat(node.own())
+                        .as("node %s of %s", name, nodes.keySet())
+                        .satisfies(own -> {
+                            assertThat(own.serves()).isTrue();
+                            assertThat(own.connected()).hasSize(nodes.size());
+                        })));
+    }
+
+    /** Waits until all members of a store have the same leader: an election or another view may still follow the first one. */
+    static void awaitLeader(Duration patience, Map<String, ReplicatedStore> members, @Nullable String leader) {
+        await().atMost(patience)
+                .untilAsserted(() -> assertThat(members.values())
+                        .extracting(member -> member.figures().leader())
+                        .doesNotContainNull()
+                        .containsOnly(
+                                leader == null
+                                        ? members.values()
+                                                .iterator()
+                                                .next()
+                                                .figures()
+                                                .leader()
+                                        : leader));
+    }
+
     /** The protocols below those of groups, with an early detection of failures. */
     static List<Protocol> reliable(String name, Map<String, Integer> ports, DISCARD discard) throws Exception {
         return reliable(name, ports, discard, SOON);
@@ -94,7 +125,7 @@ final class TestStack {
                 discovery,
                 new MERGE3().setMinInterval(200).setMaxInterval(400).setCheckInterval(800),
                 new FD_ALL3().setTimeout(detection.toMillis()).setInterval(500),
-                new VERIFY_SUSPECT2().setTimeout(300),
+                new VERIFY_SUSPECT2().setTimeout(1_000),
                 new NAKACK2().useMcastXmit(false),
                 new UNICAST3(),
                 new STABLE(),
