@@ -73,7 +73,7 @@ class AdoptedDirectTest {
 
             await().atMost(BrokerCluster.PATIENCE) // the clock stands still: a claim that is busy is not repeated
                     .until(() -> !CLUSTER.sessions(ADOPTER).adoptions().isAwaited(List.of("b", "c")));
-            assertThat(CLUSTER.parked(PUBLISHING, HOME)).isZero();
+            await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.parked(PUBLISHING, HOME) == 0);
             publish(publisher, PARKED + 1);
             try (RawClient subscriber = client(ADOPTER)) {
                 assertThat(subscriber

@@ -62,7 +62,8 @@ class ExclusiveAcrossNodesTest {
         assertThat(subscribe(client(0, "mover"), "$exclusive/m")).isEqualTo(1);
         RawClient other = client(0, "other");
         CLUSTER.persistent(1, "mover", true);
-        await().untilAsserted(() -> assertThat(CLUSTER.owners("mover")).isOne());
+        await().atMost(BrokerCluster.PATIENCE)
+                .untilAsserted(() -> assertThat(CLUSTER.owners("mover")).isOne());
         assertThat(subscribe(other, "$exclusive/m")).isEqualTo(QUOTA_EXCEEDED);
         assertThat(subscribe(client(1, "third"), "$exclusive/m")).isEqualTo(QUOTA_EXCEEDED);
     }

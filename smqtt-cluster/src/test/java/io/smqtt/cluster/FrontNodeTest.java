@@ -168,7 +168,7 @@ class FrontNodeTest {
 
         first.expectDisconnect(ReasonCode.SESSION_TAKEN_OVER);
         second.ping();
-        assertThat(CLUSTER.servers("twice")).hasSize(1);
+        await().atMost(PATIENCE).until(() -> CLUSTER.servers("twice").size() == 1);
     }
 
     @Test
@@ -224,16 +224,21 @@ class FrontNodeTest {
 
     @Test
     void theClusterShowsTheRoles() {
-        ClusterStatus status = CLUSTER.status(2);
-        assertThat(status.self().front()).isTrue();
-        assertThat(status.peers()).extracting(peer -> peer.node().front()).containsExactly(false, false, true);
-        assertThat(status.peers().get(0).node().relay()).startsWith("127.0.0.1:");
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            ClusterStatus status = CLUSTER.status(2);
+            assertThat(status.self().front()).isTrue();
+            assertThat(status.peers()).extracting(peer -> peer.node().front()).containsExactly(false, false, true);
+            assertThat(status.peers().get(0).node().relay()).startsWith("127.0.0.1:");
+        });
 
-        long opened = status.relay().opened();
+        long opened = CLUSTER.status(2).relay().opened();
         RawClient client = persistent(FRONT, ProtocolVersion.MQTT_5, "counted", false);
 
-        assertThat(CLUSTER.status(2).relay().opened()).isEqualTo(opened + 1);
-        assertThat(CLUSTER.status(2).relay().waiting()).isZero();
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(CLUSTER.status(2).relay()).satisfies(relay -> {
+                    assertThat(relay.opened()).isEqualTo(opened + 1);
+                    assertThat(relay.waiting()).isZero();
+                }));
         client.disconnect();
         client.expectClosed();
         await().atMost(PATIENCE).until(() -> CLUSTER.servers("counted").isEmpty());

@@ -88,6 +88,6 @@ class BuiltInAuthenticatorTest {
     }
 
     private static Authentication ask(Authenticator authenticator, AuthenticationRequest request) {
-        return authenticator.authenticate(request).block(Duration.ofSeconds(5));
+        return authenticator.authenticate(request).block(Duration.ofSeconds(30));
     }
 }

@@ -227,7 +227,7 @@ class ScramSha256AuthenticatorTest {
     }
 
     private static Step step(EnhancedAuthenticator.Exchange exchange, String message) {
-        return exchange.next(utf8(message)).block(Duration.ofSeconds(5));
+        return exchange.next(utf8(message)).block(Duration.ofSeconds(30));
     }
 
     private static String challenge(EnhancedAuthenticator.Exchange exchange, String message) {

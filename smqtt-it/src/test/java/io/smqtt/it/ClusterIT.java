@@ -97,12 +97,14 @@ class ClusterIT {
                         .anySatisfy(line -> assertThat(line)
                                 .matches("routes: \\d+ pulls, 0 repairs; malformed frames: 0; refused connections: 0"));
             });
-            assertThat(nodes.metric(0, "smqtt_subscriptions_active")).isEqualTo(5);
-            assertThat(nodes.metric(0, "smqtt_subscriptions_groups")).isEqualTo(1);
-            assertThat(nodes.metric(1, "smqtt_subscriptions_active"))
-                    .as("another node's routes are not counted")
-                    .isZero();
-            assertThat(nodes.metric(1, "smqtt_subscriptions_groups")).isZero();
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(nodes.metric(0, "smqtt_subscriptions_active")).isEqualTo(5);
+                assertThat(nodes.metric(0, "smqtt_subscriptions_groups")).isEqualTo(1);
+                assertThat(nodes.metric(1, "smqtt_subscriptions_active"))
+                        .as("another node's routes are not counted")
+                        .isZero();
+                assertThat(nodes.metric(1, "smqtt_subscriptions_groups")).isZero();
+            });
         }
         nodes.broker(2).kill9();
         await().atMost(PATIENCE)

@@ -25,8 +25,9 @@ class ClusterStartIT {
     private static final int STARTS = Integer.getInteger("smqtt.starts", 1);
     private static final Duration POLL = Duration.ofMillis(20);
 
-    /** 5 s do on an idle machine. */
-    private static final double LONGEST = Integer.getInteger("smqtt.together.seconds", 20);
+    /** 5 s do on an idle machine; a busy one may need as long as all else. */
+    private static final double LONGEST =
+            Integer.getInteger("smqtt.together.seconds", (int) LoopbackCluster.PATIENCE.toSeconds() + 1);
 
     @TempDir
     Path directory;

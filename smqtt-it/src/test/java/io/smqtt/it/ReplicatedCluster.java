@@ -2,6 +2,8 @@
 package io.smqtt.it;
 
 import static io.smqtt.thread.ThreadPerTask.THREADS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.LoopbackPorts;
@@ -90,6 +92,7 @@ final class ReplicatedCluster implements AutoCloseable {
         ReplicatedCluster cluster = new ReplicatedCluster(directory, heapMegabytes, spaces);
         try {
             cluster.startTogether(0, 1, 2);
+            cluster.awaitSettled();
             return cluster;
         } catch (RuntimeException | Error e) {
             cluster.close();
@@ -106,9 +109,26 @@ final class ReplicatedCluster implements AutoCloseable {
         starts.forEach(CompletableFuture::join);
     }
 
+    /** Waits until each node serves its own store, as all of them see it: an election may still follow the first one. */
+    private void awaitSettled() {
+        Map<String, String> own = new TreeMap<>();
+        for (int node = 0; node < NODES; node++) {
+            own.put("n" + node, "n" + node);
+        }
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            for (int node = 0; node < NODES; node++) {
+                assertThat(servers(node)).as("servers, as n%d sees them", node).isEqualTo(own);
+                assertThat(get(node, "/health/ready").statusCode())
+                        .as("readiness of n%d", node)
+                        .isEqualTo(200);
+            }
+        });
+    }
+
     /** Starts a node, and waits until it serves. */
     void start(int node) {
         start(node, node);
+        await().atMost(PATIENCE).until(() -> get(node, "/health/ready").statusCode() == 200);
     }
 
     private void start(int node, int clientsOf) {

@@ -177,11 +177,18 @@ class RulesClusterIT {
                 RawClient here = nodes.client(0, "here");
                 RawClient there = nodes.client(1, "there")) {
             client.subscribe("out/#", 0);
+            awaitRoute(there, client, "out/known");
             here.publish("live/1", "1", 1);
             client.expectPublish("out/n0", "1");
             there.publish("live/2", "2", 1);
             client.expectPublish("out/n1", "2"); // and not again "1" by the other node
         }
+    }
+
+    /** The node of a publisher knows the subscription of another one then. */
+    private static void awaitRoute(RawClient publisher, RawClient subscriber, String topic) {
+        LoopbackCluster.publishUntilMatched(publisher, topic, "known");
+        subscriber.expectPublish(topic, "known");
     }
 
     private static void awaitConnected(RestApi api, String rule) {
@@ -226,8 +233,10 @@ class RulesClusterIT {
     private void sourceOfEachNodeListensOnBoth() {
         for (int node = 0; node < 2; node++) {
             String line = nodes.broker(node).awaitLine("source every: bound to ");
-            try (RawClient client = nodes.client(1 - node, "client")) {
+            try (RawClient client = nodes.client(1 - node, "client");
+                    RawClient near = nodes.client(node, "near")) {
                 client.subscribe("every/#", 0);
+                awaitRoute(near, client, "every/known");
                 post(Integer.parseInt(line.substring(line.lastIndexOf(':') + 1).strip()), "node-" + node);
                 client.expectPublish("every/node-" + node, "text");
             }

@@ -60,7 +60,7 @@ class BridgeTest {
         assertThat(bridge.expectPublish("a/out", "live").retain()).isFalse();
         bridge.expectNothing();
         ClientDetails details =
-                Objects.requireNonNull(broker.broker().client("bridge").block(Duration.ofSeconds(5)));
+                Objects.requireNonNull(broker.broker().client("bridge").block(Duration.ofSeconds(30)));
         assertThat(details.info().identity().bridge()).isTrue();
         assertThat(details.info().identity().version()).isEqualTo(version);
         assertThat(details.subscriptions())

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client that knows no rules: it sends the bytes it is given and shows the packets that come, as Netty's decoder reads
- * them. It blocks; whatever does not come within its deadline (5 seconds unless changed) is an {@link AssertionError}.
+ * them. It blocks; whatever does not come within its deadline (30 seconds unless changed) is an {@link AssertionError}.
  * Nothing is sent on its own: no acknowledgement, no PINGREQ. Not thread-safe.
  *
  * <pre>{@code
@@ -58,7 +58,7 @@ public final class RawClient implements AutoCloseable {
     private final InputStream input;
     private final ProtocolVersion version;
     private final EmbeddedChannel decoder;
-    private Duration deadline = Duration.ofSeconds(5);
+    private Duration deadline = Duration.ofSeconds(30);
     private int lastPacketId;
 
     private RawClient(Socket socket, ProtocolVersion version) throws IOException {

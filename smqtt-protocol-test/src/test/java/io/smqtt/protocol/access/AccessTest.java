@@ -247,7 +247,7 @@ class AccessTest {
 
         writer.publish("data/t", "after", 1);
         reader.expectNothing();
-        await().atMost(Duration.ofSeconds(1)).until(() -> subscriptions("reader-client") == 0);
+        await().atMost(Duration.ofSeconds(30)).until(() -> subscriptions("reader-client") == 0);
     }
 
     private int subscriptions(String clientId) {
