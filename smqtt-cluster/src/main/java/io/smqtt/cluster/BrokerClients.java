@@ -9,6 +9,7 @@ import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionState;
+import io.smqtt.session.UnservedStores;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
@@ -115,6 +116,22 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     @Override
     public boolean isAwaited(Collection<String> nodes) {
         return registry.adoptions().isAwaited(nodes);
+    }
+
+    @Override
+    public UnservedStores unserved() {
+        return registry.adoptions().unserved();
+    }
+
+    @Override
+    public boolean hasSession(String clientId) {
+        return clockOf(clientId) != NONE || registry.hasLeftOut(clientId);
+    }
+
+    @Override
+    public boolean isStored(String clientId) {
+        Session session = registry.find(clientId);
+        return session != null && session.home() == null && session.isStored();
     }
 
     @Override

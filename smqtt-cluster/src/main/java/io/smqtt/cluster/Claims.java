@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.log.LogLimiter;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +16,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The claims of this node's clients, from the CONNECT until the session is open. Each is decided by the coordinator of its client
@@ -24,8 +30,16 @@ final class Claims {
     /** The timeout of a claim, after which the client is refused and may retry. Shorter than the broker's own timeout. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(20).toNanos();
 
+    /** The timeout of a claim for which no session may begin: a node or a session may come back meanwhile. */
+    private static final long DOUBT_NANOS = Duration.ofSeconds(3).toNanos();
+
+    private static final Logger LOG = LoggerFactory.getLogger(Claims.class);
+    private static final int LINES_PER_MINUTE = 6;
+
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, LINES_PER_MINUTE);
     private final ClientWire wire;
     private final LocalClients local;
+    private final NewSessions fresh;
     private final long retryNanos;
     private final BiConsumer<String, Long> owned;
     private final Map<Long, Open> byNumber = new HashMap<>();
@@ -36,11 +50,13 @@ final class Claims {
     /**
      * Creates the table.
      *
+     * @param fresh decides whether a session may begin
      * @param owned called for each client that this node owns, with the clock of its claim
      */
-    Claims(ClientWire wire, LocalClients local, Duration retry, BiConsumer<String, Long> owned) {
+    Claims(ClientWire wire, LocalClients local, NewSessions fresh, Duration retry, BiConsumer<String, Long> owned) {
         this.wire = wire;
         this.local = local;
+        this.fresh = fresh;
         this.retryNanos = retry.toNanos();
         this.owned = owned;
     }
@@ -49,7 +65,8 @@ final class Claims {
 
         private final ClientIdentity client;
         private final Frame.Purpose purpose;
-        private final Consumer<@Nullable ReasonCode> outcome;
+        private final boolean guarded;
+        private final Consumer<@Nullable ClaimRefusedException> outcome;
         private long number;
         private final long sinceNanos;
         private long askedAtNanos;
@@ -58,14 +75,19 @@ final class Claims {
         private boolean outdated;
         private long clock;
 
+        /** Why no session may begin for the client, as long as none was found. */
+        private @Nullable String doubt;
+
         Open(
                 ClientIdentity client,
                 Frame.Purpose purpose,
-                Consumer<@Nullable ReasonCode> outcome,
+                boolean guarded,
+                Consumer<@Nullable ClaimRefusedException> outcome,
                 long number,
                 long nowNanos) {
             this.client = client;
             this.purpose = purpose;
+            this.guarded = guarded;
             this.outcome = outcome;
             this.number = number;
             this.sinceNanos = nowNanos;
@@ -75,10 +97,16 @@ final class Claims {
     /**
      * Claims an identifier.
      *
+     * @param stored whether a session that begins is stored
      * @param outcome receives null if this node owns it, otherwise the reason why not
      */
-    void claim(ClientIdentity client, Frame.Purpose purpose, Consumer<@Nullable ReasonCode> outcome) {
-        Open claim = new Open(client, purpose, outcome, ++numbers, wire.nanoTime());
+    void claim(
+            ClientIdentity client,
+            Frame.Purpose purpose,
+            boolean stored,
+            Consumer<@Nullable ClaimRefusedException> outcome) {
+        boolean guarded = stored && fresh.isGuarded();
+        Open claim = new Open(client, purpose, guarded, outcome, ++numbers, wire.nanoTime());
         byNumber.put(claim.number, claim);
         byClient.put(client, claim);
         byClientId.computeIfAbsent(client.clientId(), id -> new ArrayList<>(1)).add(claim);
@@ -88,11 +116,22 @@ final class Claims {
     private void ask(Open claim) {
         String clientId = claim.client.clientId();
         claim.askedAtNanos = wire.nanoTime();
+        if (claim.guarded && claim.purpose == Frame.Purpose.DISCARD) {
+            claim.doubt = fresh.refusal(clientId);
+            if (claim.doubt != null) {
+                return; // asked when that is over
+            }
+        }
         claim.asked = Coordinator.of(clientId, wire.self().nodeId(), wire.others());
         wire.send(
                 claim.asked,
                 new Frame.Claim(
-                        claim.number, clientId, claim.purpose, claim.client.userName(), local.clockOf(clientId)));
+                        claim.number,
+                        clientId,
+                        claim.purpose,
+                        claim.client.userName(),
+                        local.clockOf(clientId),
+                        claim.guarded));
     }
 
     /** Whether a claim waits for its decision. */
@@ -101,10 +140,13 @@ final class Claims {
         return claim != null && !claim.granted;
     }
 
-    /** Whether a claim that waits for its decision is for an existing session. */
-    boolean isResuming(long number) {
+    /** Whether a claim that waits for its decision may be for a session that is about to be served. */
+    boolean mayWait(long number) {
         Open claim = byNumber.get(number);
-        return claim != null && !claim.granted && claim.purpose == Frame.Purpose.RESUME;
+        if (claim == null || claim.granted) {
+            return false;
+        }
+        return claim.purpose == Frame.Purpose.RESUME || claim.guarded && !local.hasSession(claim.client.clientId());
     }
 
     /** The decision about a claim counts no longer: a node that had no session is about to serve those of a failed one. */
@@ -126,8 +168,10 @@ final class Claims {
             return false;
         }
         claim.outdated = false;
+        claim.doubt = null;
         byNumber.remove(number);
         wire.send(claim.asked, new Frame.Settled(number, claim.client.clientId()));
+        claim.asked = "";
         claim.number = ++numbers;
         byNumber.put(claim.number, claim);
         ask(claim);
@@ -163,13 +207,16 @@ final class Claims {
         if (claim.granted) {
             return;
         }
-        if (decision.granted()) {
+        claim.doubt = decision.granted() && claim.guarded ? fresh.refusal(decision) : null;
+        if (claim.doubt != null) {
+            claim.outdated = true; // asked again when the decision is said again
+        } else if (decision.granted()) {
             claim.granted = true;
             claim.clock = decision.clock();
             claim.outcome.accept(null);
         } else {
             end(claim);
-            claim.outcome.accept(ReasonCode.NOT_AUTHORIZED);
+            claim.outcome.accept(new ClaimRefusedException(ReasonCode.NOT_AUTHORIZED));
         }
     }
 
@@ -202,7 +249,17 @@ final class Claims {
             claims.remove(claim);
             return claims.isEmpty() ? null : claims;
         });
-        wire.send(claim.asked, new Frame.Settled(claim.number, claim.client.clientId()));
+        if (!claim.asked.isEmpty()) {
+            wire.send(claim.asked, new Frame.Settled(claim.number, claim.client.clientId()));
+        }
+    }
+
+    private void refuse(Open claim, String text) {
+        end(claim);
+        if (lines.allows(text)) {
+            LOG.warn("no session begins for {}: {}", LogText.escape(claim.client.clientId()), text);
+        }
+        claim.outcome.accept(new ClaimRefusedException(ReasonCode.SERVER_UNAVAILABLE, text));
     }
 
     /** Called when nodes have joined or left: undecided claims may have another coordinator. */
@@ -223,9 +280,12 @@ final class Claims {
             if (claim.granted) {
                 continue;
             }
-            if (nowNanos - claim.sinceNanos >= PATIENCE_NANOS) {
+            String doubt = claim.doubt;
+            if (doubt != null && nowNanos - claim.sinceNanos >= DOUBT_NANOS) {
+                refuse(claim, doubt);
+            } else if (nowNanos - claim.sinceNanos >= PATIENCE_NANOS) {
                 end(claim);
-                claim.outcome.accept(ReasonCode.SERVER_UNAVAILABLE);
+                claim.outcome.accept(new ClaimRefusedException(ReasonCode.SERVER_UNAVAILABLE));
             } else if (nowNanos - claim.askedAtNanos >= retryNanos) {
                 ask(claim);
             }

@@ -91,15 +91,23 @@ final class ClientCodec {
             target.number(claim.number())
                     .text(claim.clientId())
                     .u8(claim.purpose().ordinal());
-            optional(target, claim.userName()).i64(claim.clock());
+            guarded(optional(target, claim.userName()).i64(claim.clock()), claim.guarded());
         } else if (frame instanceof Frame.Release release) {
             key(target, release.claim()).u8(release.purpose().ordinal());
             optional(target, release.userName()).i64(release.clock()).i64(release.claimantClock());
+            guarded(target, release.guarded());
         } else if (frame instanceof Frame.Released released) {
             key(target, released.claim()).u8(released.outcome().ordinal()).i64(released.clock());
+            if (!released.unserved().isEmpty()) {
+                target.text(released.unserved());
+            }
         } else if (frame instanceof Frame.Granted granted) {
             target.number(granted.number()).text(granted.clientId());
             target.u8(granted.granted() ? 1 : 0).i64(granted.clock());
+            if (!granted.answered().isEmpty()) {
+                target.text(granted.unserved()).number(granted.answered().size());
+                granted.answered().forEach(target::text);
+            }
         } else if (frame instanceof Frame.Settled settled) {
             target.number(settled.number()).text(settled.clientId());
         } else if (frame instanceof Frame.SessionPart part) {
@@ -144,12 +152,19 @@ final class ClientCodec {
                         source.text(),
                         one(Frame.Purpose.values(), source),
                         optional(source),
-                        source.i64());
+                        source.i64(),
+                        guarded(source));
             case RELEASE ->
                 new Frame.Release(
-                        key(source), one(Frame.Purpose.values(), source), optional(source), source.i64(), source.i64());
-            case RELEASED -> new Frame.Released(key(source), one(Frame.Outcome.values(), source), source.i64());
-            case GRANTED -> new Frame.Granted(number(source), source.text(), source.u8() == 1, source.i64());
+                        key(source),
+                        one(Frame.Purpose.values(), source),
+                        optional(source),
+                        source.i64(),
+                        source.i64(),
+                        guarded(source));
+            case RELEASED ->
+                new Frame.Released(key(source), one(Frame.Outcome.values(), source), source.i64(), textIfThere(source));
+            case GRANTED -> granted(source);
             case SETTLED -> new Frame.Settled(number(source), source.text());
             case SESSION_PART -> part(source, nowNanos, names);
             case SESSION_ACK ->
@@ -172,6 +187,30 @@ final class ClientCodec {
             case INHERITED -> new Frame.Inherited(source.text(), source.u8() == 1);
             default -> null;
         };
+    }
+
+    private static void guarded(ByteWriter target, boolean guarded) {
+        if (guarded) { // earlier versions read no more
+            target.u8(1);
+        }
+    }
+
+    private static boolean guarded(ByteReader source) {
+        return source.remaining() > 0 && source.u8() == 1;
+    }
+
+    private static String textIfThere(ByteReader source) {
+        return source.remaining() > 0 ? source.text() : "";
+    }
+
+    private static Frame granted(ByteReader source) {
+        long number = number(source);
+        String clientId = source.text();
+        boolean granted = source.u8() == 1;
+        long clock = source.i64();
+        String unserved = textIfThere(source);
+        List<String> answered = source.remaining() > 0 ? texts(source) : List.of();
+        return new Frame.Granted(number, clientId, granted, clock, answered, unserved);
     }
 
     private static ByteWriter optional(ByteWriter target, @Nullable String text) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.message.ReasonCode;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,6 +43,7 @@ final class ClusterClients {
     private final LocalPart routed;
     private final Runnable flushRoutes;
     private final Duration retry;
+    private final NewSessions fresh;
     private final Claims claims;
     private final FilterClaims filters;
     private final Inheritances inheritances;
@@ -106,7 +107,8 @@ final class ClusterClients {
         this.flushRoutes = flushRoutes;
         this.routes = routes;
         this.retry = retry;
-        this.claims = new Claims(wire, local, retry, (clientId, clock) -> {
+        this.fresh = new NewSessions(wire, local);
+        this.claims = new Claims(wire, local, fresh, retry, (clientId, clock) -> {
             wills().connected(clientId);
             wills().ownedBy(clientId, wire.self().nodeId(), clock);
             newIds.add(clientId);
@@ -130,9 +132,13 @@ final class ClusterClients {
 
     // --- for the broker
 
-    /** Claims an identifier; the callback receives null, or the reason of the failure. */
-    void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
-        claims.claim(client, cleanStart ? Frame.Purpose.DISCARD : Frame.Purpose.RESUME, outcome);
+    /** Claims an identifier, for a session that is stored or not; the callback receives null, or the failure. */
+    void claim(
+            ClientIdentity client,
+            boolean cleanStart,
+            boolean stored,
+            Consumer<@Nullable ClaimRefusedException> outcome) {
+        claims.claim(client, cleanStart ? Frame.Purpose.DISCARD : Frame.Purpose.RESUME, stored, outcome);
     }
 
     void settled(ClientIdentity client) {
@@ -233,12 +239,10 @@ final class ClusterClients {
             answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
         } else if (claims.isOpening(clientId) || isComing(clientId)) {
             return; // requested again when the session is open
-        } else if (release.purpose() == Frame.Purpose.RESUME
-                && (mine == LocalClients.NONE || local.isAdopted(clientId))
-                && isAwaited()) {
+        } else if (fresh.mayWait(release, mine) && fresh.isAwaited()) {
             answer(from.nodeId(), claim, Frame.Outcome.BUSY, 0); // the session may be found in a moment
-        } else if (mine == LocalClients.NONE) {
-            answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
+        } else if (mine == LocalClients.NONE || fresh.isOutOfReach(release)) {
+            fresh.free(from.nodeId(), release);
         } else if (release.purpose() == Frame.Purpose.INHERIT && drain == null) {
             answer(from.nodeId(), claim, Frame.Outcome.REFUSED, 0);
         } else {
@@ -247,12 +251,6 @@ final class ClusterClients {
             sender.askers().add(from.nodeId());
             local.depart(clientId, release.purpose() == Frame.Purpose.DISCARD, release.userName(), sender);
         }
-    }
-
-    private boolean isAwaited() {
-        List<String> nodes = new ArrayList<>(wire.others());
-        nodes.add(wire.self().nodeId());
-        return local.isAwaited(nodes);
     }
 
     /** Creates a sender; the last argument is the answer if the session stays: whether it is requested again, or offered to another node. */
@@ -372,7 +370,7 @@ final class ClusterClients {
             lose(receiver, () -> granted(from, decision));
             return;
         }
-        if (claims.isResuming(decision.number()) && isAwaited()) {
+        if (claims.mayWait(decision.number()) && fresh.isAwaited()) {
             claims.outdated(decision.number()); // it is said again
         } else if (!claims.isAskedAgain(decision.number())) {
             claims.granted(from.nodeId(), decision);

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Decides the claims of the client identifiers that hash to this node: one after the other for each identifier, each when all other nodes
@@ -49,6 +50,11 @@ final class Coordinator {
         private final ClaimKey key;
         private final Frame.Claim claim;
         private final Set<String> asked = new HashSet<>();
+
+        /** Those that have released the identifier, of a claim that asks for them. */
+        private final Set<String> answered = new TreeSet<>();
+
+        private String unserved = "";
         private long clock;
         private long saidAtNanos;
         private long heardAtNanos;
@@ -129,7 +135,13 @@ final class Coordinator {
         if (turn.decided) {
             wire.send(
                     turn.key.claimant(),
-                    new Frame.Granted(turn.key.number(), turn.key.clientId(), turn.granted, turn.clock));
+                    new Frame.Granted(
+                            turn.key.number(),
+                            turn.key.clientId(),
+                            turn.granted,
+                            turn.clock,
+                            List.copyOf(turn.answered),
+                            turn.unserved));
         } else {
             List.copyOf(turn.asked).forEach(other -> release(turn, other));
         }
@@ -137,7 +149,10 @@ final class Coordinator {
 
     private void release(Turn turn, String other) {
         Frame.Claim claim = turn.claim;
-        wire.send(other, new Frame.Release(turn.key, claim.purpose(), claim.userName(), turn.clock, claim.clock()));
+        wire.send(
+                other,
+                new Frame.Release(
+                        turn.key, claim.purpose(), claim.userName(), turn.clock, claim.clock(), claim.guarded()));
     }
 
     private void decide(Turn turn, boolean granted) {
@@ -155,6 +170,10 @@ final class Coordinator {
         switch (answer.outcome()) {
             case FREE -> {
                 turn.asked.remove(from);
+                if (turn.claim.guarded()) {
+                    turn.answered.add(from);
+                    turn.unserved = answer.unserved().isEmpty() ? turn.unserved : answer.unserved();
+                }
                 if (turn.asked.isEmpty()) {
                     decide(turn, true);
                 }
@@ -196,14 +215,19 @@ final class Coordinator {
                 .forEach(queue -> queue.forEach(turn -> {
                     if (turn.key.claimant().equals(nodeId)) {
                         orphans.add(turn.key);
-                    } else if (turn.begun && !turn.decided && turn.asked.contains(nodeId)) {
-                        waiting.add(turn);
+                    } else if (turn.begun && !turn.decided) {
+                        turn.answered.remove(nodeId);
+                        if (turn.asked.contains(nodeId)) {
+                            waiting.add(turn);
+                        }
                     }
                 }));
         orphans.forEach(this::end);
         for (Turn turn : waiting) {
-            if (turn.claim.purpose() == Frame.Purpose.RESUME) {
+            if (turn.claim.purpose() == Frame.Purpose.RESUME || turn.claim.guarded()) {
                 askAll(turn); // one that had no session may serve those of the failed node from now on
+                turn.answered.clear();
+                turn.unserved = "";
             }
             turn.asked.remove(nodeId);
             if (turn.asked.isEmpty()) {

@@ -44,6 +44,11 @@ final class Directory implements ClientDirectory {
 
     @Override
     public Mono<Void> claim(ClientIdentity client, boolean cleanStart) {
+        return claim(client, cleanStart, false);
+    }
+
+    @Override
+    public Mono<Void> claim(ClientIdentity client, boolean cleanStart, boolean stored) {
         if (InProcess.isLocalOnly(client.clientId())) { // other nodes may have the same name
             return Mono.empty();
         }
@@ -53,11 +58,11 @@ final class Directory implements ClientDirectory {
                 sink.success();
                 return;
             }
-            boolean asked = execute(() -> running.clients().claim(client, cleanStart, reason -> {
-                if (reason == null) {
+            boolean asked = execute(() -> running.clients().claim(client, cleanStart, stored, refused -> {
+                if (refused == null) {
                     sink.success();
                 } else {
-                    sink.error(new ClaimRefusedException(reason));
+                    sink.error(refused);
                 }
             }));
             if (!asked) {

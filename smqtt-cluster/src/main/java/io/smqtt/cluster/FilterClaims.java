@@ -40,7 +40,7 @@ final class FilterClaims {
      */
     void claim(String filter, String clientId, BooleanSupplier take, Consumer<Boolean> outcome) {
         ClientIdentity key = new ClientIdentity(KEY + filter, clientId, NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
-        claims.claim(key, Frame.Purpose.EXCLUSIVE, refusal -> {
+        claims.claim(key, Frame.Purpose.EXCLUSIVE, false, refusal -> {
             boolean taken = refusal == null && take.getAsBoolean();
             claims.abandon(key);
             outcome.accept(taken);

@@ -274,13 +274,20 @@ sealed interface Frame {
      * @param purpose what becomes of an existing session
      * @param userName the client's user, or null
      * @param clock the clock of the sender's own session, or {@link #NOTHING}
+     * @param guarded whether a session that begins is stored on several nodes: the decision names the nodes that have confirmed it
      */
     record Claim(
             long number,
             String clientId,
             Purpose purpose,
             @Nullable String userName,
-            long clock) implements Client {}
+            long clock,
+            boolean guarded) implements Client {
+
+        Claim(long number, String clientId, Purpose purpose, @Nullable String userName, long clock) {
+            this(number, clientId, purpose, userName, clock, false);
+        }
+    }
 
     /** The result for an existing session of a claimed client identifier. */
     enum Purpose {
@@ -302,10 +309,16 @@ sealed interface Frame {
      * @param userName the claimant's user, or null
      * @param clock the clock of the claim; a session that was claimed later stays
      * @param claimantClock the clock of the claimant's own session, or {@link #NOTHING}
+     * @param guarded as in {@link Claim}
      */
     record Release(
-            ClaimKey claim, Purpose purpose, @Nullable String userName, long clock, long claimantClock)
-            implements Client {}
+            ClaimKey claim, Purpose purpose, @Nullable String userName, long clock, long claimantClock, boolean guarded)
+            implements Client {
+
+        Release(ClaimKey claim, Purpose purpose, @Nullable String userName, long clock, long claimantClock) {
+            this(claim, purpose, userName, clock, claimantClock, false);
+        }
+    }
 
     /**
      * The answer to a release.
@@ -313,8 +326,14 @@ sealed interface Frame {
      * @param claim the claim
      * @param outcome the result
      * @param clock the clock of the session that the sender keeps, or 0
+     * @param unserved the node in whose store the client has a session, of which the sender has a replica, and which no node serves; otherwise empty
      */
-    record Released(ClaimKey claim, Outcome outcome, long clock) implements Client {}
+    record Released(ClaimKey claim, Outcome outcome, long clock, String unserved) implements Client {
+
+        Released(ClaimKey claim, Outcome outcome, long clock) {
+            this(claim, outcome, clock, "");
+        }
+    }
 
     /** The result of a claim on one node. */
     enum Outcome {
@@ -335,8 +354,16 @@ sealed interface Frame {
      * @param clientId the client identifier
      * @param granted false if the session belongs to another user
      * @param clock the clock of the claim
+     * @param answered the nodes that have released the identifier; empty if the claim did not ask for them
+     * @param unserved as in {@link Released}
      */
-    record Granted(long number, String clientId, boolean granted, long clock) implements Client {}
+    record Granted(long number, String clientId, boolean granted, long clock, List<String> answered, String unserved)
+            implements Client {
+
+        Granted(long number, String clientId, boolean granted, long clock) {
+            this(number, clientId, granted, clock, List.of(), "");
+        }
+    }
 
     /**
      * A claim has ended: the next one may start.

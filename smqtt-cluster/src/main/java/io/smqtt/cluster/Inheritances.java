@@ -41,7 +41,7 @@ final class Inheritances {
         ClientIdentity client =
                 new ClientIdentity(clientId, offer.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
         open.add(clientId);
-        claims.claim(client, Frame.Purpose.INHERIT, reason -> {
+        claims.claim(client, Frame.Purpose.INHERIT, false, reason -> {
             boolean taken = reason == null && local.clockOf(clientId) != LocalClients.NONE;
             open.remove(clientId);
             if (taken) {

@@ -5,6 +5,7 @@ import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
+import io.smqtt.session.UnservedStores;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.function.Consumer;
@@ -76,6 +77,21 @@ interface LocalClients {
 
     /** Whether sessions may be found in a moment that no node serves now; the nodes that are reached, this one included. */
     default boolean isAwaited(Collection<String> nodes) {
+        return false;
+    }
+
+    /** What is known of stores that no node serves. */
+    default UnservedStores unserved() {
+        return UnservedStores.NONE;
+    }
+
+    /** Whether a client has a session here, also one that is in the store of this node only. */
+    default boolean hasSession(String clientId) {
+        return clockOf(clientId) != NONE;
+    }
+
+    /** Whether a client has a session here that is in the store of this node. */
+    default boolean isStored(String clientId) {
         return false;
     }
 

@@ -103,6 +103,22 @@ class FrameCodecTest {
     }
 
     @Test
+    void theNodesThatHaveConfirmedAClaimComeWithIt() {
+        ClaimKey key = new ClaimKey("node-2", 9, 300, "client");
+        List<Frame> frames = List.of(
+                new Frame.Claim(300, "client", Frame.Purpose.RESUME, null, 7, true),
+                new Frame.Release(key, Frame.Purpose.DISCARD, null, 1_000, 999, true),
+                new Frame.Released(key, Frame.Outcome.FREE, 0, "node-3"),
+                new Frame.Granted(300, "client", true, 1_002, List.of("node-1", "node-4"), ""),
+                new Frame.Granted(300, "client", true, 1_002, List.of("node-1"), "node-3"));
+
+        for (Frame frame : frames) {
+            byte[] written = FrameCodec.encode(GoldenFrames.SENDER, frame, 0);
+            assertThat(FrameCodec.decode(written, 0, new NameCache(16)).frame()).isEqualTo(frame);
+        }
+    }
+
+    @Test
     void aMessageThatMayHaveComeBeforeIsMarked() {
         ApplicationMessage message =
                 ApplicationMessage.builder("t").qos(QoS.EXACTLY_ONCE).build().accepted(5, 0, "client");

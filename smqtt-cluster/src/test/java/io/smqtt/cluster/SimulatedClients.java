@@ -9,6 +9,7 @@ import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
+import io.smqtt.session.UnservedStores;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -40,6 +41,7 @@ final class SimulatedClients implements LocalClients {
     private boolean nodeAway;
     private boolean mayMove = true;
     private boolean awaited;
+    private UnservedStores unserved = UnservedStores.NONE;
 
     /** A session. */
     static final class Held {
@@ -121,6 +123,21 @@ final class SimulatedClients implements LocalClients {
     @Override
     public boolean isAwaited(Collection<String> nodes) {
         return awaited;
+    }
+
+    /** What the node knows of stores that no node serves. */
+    void unserved(UnservedStores stores) {
+        unserved = stores;
+    }
+
+    @Override
+    public UnservedStores unserved() {
+        return unserved;
+    }
+
+    @Override
+    public boolean isStored(String clientId) {
+        return sessions.containsKey(clientId);
     }
 
     /** How often a session that was to leave stayed. */

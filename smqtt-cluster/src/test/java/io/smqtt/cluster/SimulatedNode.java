@@ -20,6 +20,7 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.Stores;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
@@ -231,7 +232,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     void claim(ClientIdentity client, Consumer<@Nullable ReasonCode> outcome) {
-        loop.execute(() -> node.clients().claim(client, false, outcome));
+        claim(client, false, false, refused -> outcome.accept(refused == null ? null : refused.reason()));
+    }
+
+    /** A client connects with or without a clean start, for a session that is stored or not. */
+    void claim(
+            ClientIdentity client,
+            boolean cleanStart,
+            boolean stored,
+            Consumer<@Nullable ClaimRefusedException> outcome) {
+        loop.execute(() -> node.clients().claim(client, cleanStart, stored, outcome));
     }
 
     void settled(ClientIdentity client) {

@@ -26,7 +26,6 @@ import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.Bans;
 import io.smqtt.spi.BrokerObserver;
-import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRequest;
@@ -383,26 +382,26 @@ public final class ConnectFlow {
     private void claim(Connection connection, Opening opening) {
         ClientIdentity client = opening.client;
         connection.link().connected();
-        Mono<Void> claimed = directory.claim(client, opening.request.cleanStart());
+        boolean stored = connection.loop().store() != null && grantedExpirySeconds(connection, opening) > 0;
+        Mono<Void> claimed = directory.claim(client, opening.request.cleanStart(), stored);
         if (Answers.isComplete(claimed)) {
             open(connection, opening);
             return;
         }
         Disposable question = Answers.ask(
                 connection,
-                claimed.thenReturn(ReasonCode.SUCCESS)
-                        .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason())),
-                ReasonCode.SERVER_UNAVAILABLE,
-                outcome -> {
+                ClaimAnswer.of(claimed),
+                ClaimAnswer.UNAVAILABLE,
+                answer -> {
                     connection.withdrawal(null);
-                    if (outcome == ReasonCode.SUCCESS) {
+                    if (answer.isGranted()) {
                         open(connection, opening);
                     } else {
-                        disconnector.refuse(connection, outcome, null);
+                        disconnector.refuse(connection, answer.reason(), answer.text());
                     }
                 },
-                outcome -> {
-                    if (outcome == ReasonCode.SUCCESS) {
+                answer -> {
+                    if (answer.isGranted()) {
                         directory.settled(client);
                     }
                 });

@@ -14,7 +14,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The stores of other nodes that this one has adopted. */
@@ -30,7 +29,7 @@ public final class Adoptions {
     private final Map<String, StoreAdoption> byHome = new ConcurrentSkipListMap<>();
     private volatile @Nullable AdoptionWatch watch;
     private final Map<String, Long> unsettled = new ConcurrentHashMap<>();
-    private volatile Predicate<Collection<String>> awaited = nodes -> false;
+    private volatile UnservedStores unserved = UnservedStores.NONE;
     private volatile ServedElsewhere servedElsewhere = (server, reign) -> {};
 
     /** Receives that another node serves the store of this one. */
@@ -220,12 +219,21 @@ public final class Adoptions {
     }
 
     /**
-     * Sets how to see whether the store of a node that has failed is about to be served, by this node or another one.
+     * Sets what is known of stores that no node serves. Before clients connect.
      *
-     * @param expected is given the nodes that are reached, this one included; must not block
+     * @param stores the stores of other nodes, as this one knows them
      */
-    public void expect(Predicate<Collection<String>> expected) {
-        awaited = expected;
+    public void expect(UnservedStores stores) {
+        unserved = stores;
+    }
+
+    /**
+     * What is known of stores that no node serves.
+     *
+     * @return {@link UnservedStores#NONE} without replicas
+     */
+    public UnservedStores unserved() {
+        return unserved;
     }
 
     /**
@@ -237,7 +245,7 @@ public final class Adoptions {
     public boolean isAwaited(Collection<String> nodes) {
         long now = System.nanoTime();
         boolean any = unsettled.values().stream().anyMatch(since -> now - since < AWAITED_NANOS);
-        return any || awaited.test(nodes);
+        return any || unserved.isAwaited(nodes);
     }
 
     /**

@@ -55,6 +55,20 @@ final class LeftOut {
         table[at + 1] = number;
     }
 
+    /** Whether a client has a session here, or one that is being read. */
+    synchronized boolean has(String clientId) {
+        if (waiting.containsKey(clientId)) {
+            return true;
+        }
+        long hash = hash(clientId);
+        for (int at = place(hash); table[at + 1] != NONE; at = at + 2 & table.length - 1) {
+            if (table[at] == hash && table[at + 1] > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Begins to read the session of a client. {@link #end} follows if this returns a number.
      *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.routing.RouteTicket;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Merges a session of another node into the session that its client has here; neither node knew of the other's. Its
@@ -28,6 +30,9 @@ import org.slf4j.LoggerFactory;
 final class MergingTransfer extends IncomingTransfer {
 
     private static final Logger LOG = LoggerFactory.getLogger(MergingTransfer.class);
+
+    private static final int LINES_PER_MINUTE = 60;
+    private static final LogLimiter LINES = new LogLimiter(LOG, Level.INFO, LINES_PER_MINUTE);
 
     private final SessionResources resources;
     private final DeliveryHistory history;
@@ -175,8 +180,18 @@ final class MergingTransfer extends IncomingTransfer {
     public void finish(Runnable done) {
         session.execute(() -> {
             end(Step.COMPLETED);
+            if (!unwanted) {
+                merged();
+            }
             done.run();
         });
+    }
+
+    private void merged() {
+        resources.observer().sessionMerged(session.id());
+        if (LINES.allows("merged sessions")) {
+            LOG.info("{} had a session on another node, too: it was merged", LogText.escape(session.id()));
+        }
     }
 
     @Override

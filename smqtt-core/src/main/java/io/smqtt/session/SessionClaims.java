@@ -368,6 +368,12 @@ final class SessionClaims {
         return leftOut != null;
     }
 
+    @AnyThread
+    boolean hasLeftOut(String clientId) {
+        LeftOut others = leftOut;
+        return others != null && others.has(clientId);
+    }
+
     /** Whether the client's session did not fit at the start; if so, the claim continues when it was read. */
     private boolean isLeftOut(LeftOutClaim.Claimant claimant) {
         LeftOut others = leftOut;

@@ -214,6 +214,17 @@ public final class SessionRegistry {
     }
 
     /**
+     * Whether the session of a client is in the store of this node, and did not fit into memory at the start.
+     *
+     * @param clientId a client identifier
+     * @return false if it is found by {@link #find}, or there is none
+     */
+    @AnyThread
+    public boolean hasLeftOut(String clientId) {
+        return claims.hasLeftOut(clientId);
+    }
+
+    /**
      * All sessions. Weakly consistent.
      *
      * @return a view

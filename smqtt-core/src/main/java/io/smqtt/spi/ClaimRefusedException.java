@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.ReasonCode;
+import org.jspecify.annotations.Nullable;
 
 /** A client identifier cannot be claimed; its client is refused. */
 public final class ClaimRefusedException extends RuntimeException {
@@ -9,6 +10,7 @@ public final class ClaimRefusedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final ReasonCode reason;
+    private final @Nullable String text;
 
     /**
      * Creates an exception without a stack trace.
@@ -16,8 +18,23 @@ public final class ClaimRefusedException extends RuntimeException {
      * @param reason the reason code of the CONNACK, an error
      */
     public ClaimRefusedException(ReasonCode reason) {
-        super("the client identifier cannot be claimed: " + reason, null, false, false);
+        this(reason, null);
+    }
+
+    /**
+     * Creates an exception without a stack trace.
+     *
+     * @param reason the reason code of the CONNACK, an error
+     * @param text the reason string of the CONNACK, or null
+     */
+    public ClaimRefusedException(ReasonCode reason, @Nullable String text) {
+        super(
+                "the client identifier cannot be claimed: " + reason + (text == null ? "" : ", " + text),
+                null,
+                false,
+                false);
         this.reason = reason;
+        this.text = text;
     }
 
     /**
@@ -27,5 +44,14 @@ public final class ClaimRefusedException extends RuntimeException {
      */
     public ReasonCode reason() {
         return reason;
+    }
+
+    /**
+     * Returns the reason in words, for the client.
+     *
+     * @return the reason string of the CONNACK; null if there is none
+     */
+    public @Nullable String text() {
+        return text;
     }
 }

@@ -26,6 +26,18 @@ public interface ClientDirectory {
     Mono<Void> claim(ClientIdentity client, boolean cleanStart);
 
     /**
+     * The same for a client whose session will or will not be stored. Called instead of {@link #claim(ClientIdentity, boolean)} for connections.
+     *
+     * @param client the client
+     * @param cleanStart whether an existing session is discarded
+     * @param stored whether a session that begins outlives its connection: a directory may refuse one that other nodes cannot know of
+     * @return as {@link #claim(ClientIdentity, boolean)}
+     */
+    default Mono<Void> claim(ClientIdentity client, boolean cleanStart, boolean stored) {
+        return claim(client, cleanStart);
+    }
+
+    /**
      * Ends a claim: the session is open, or will not be opened. Until then no other claim of the identifier is granted. Called on an event
      * loop, for each granted claim, and for one whose connection has ended before the decision; more than once if both happen at the same
      * time. Must not block.

@@ -160,6 +160,13 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void sessionEnded(String clientId, boolean expired) {}
 
     /**
+     * A client had two sessions, on two nodes or in two stores, and one was merged into the other.
+     *
+     * @param clientId the client identifier
+     */
+    default void sessionMerged(String clientId) {}
+
+    /**
      * A client or a filter was refused because of a limit of session memory.
      *
      * @param limit the configuration key of the limit

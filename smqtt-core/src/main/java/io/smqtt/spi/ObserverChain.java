@@ -124,6 +124,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void sessionMerged(String clientId) {
+        life.forEach(member -> member.sessionMerged(clientId));
+    }
+
+    @Override
     public void sessionRefused(String limit) {
         life.forEach(member -> member.sessionRefused(limit));
     }

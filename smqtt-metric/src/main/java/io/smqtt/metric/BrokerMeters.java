@@ -34,6 +34,7 @@ final class BrokerMeters implements BrokerObserver {
     private final Counter takeovers;
     private final MeterRegistry registry;
     private final Counter created;
+    private final Counter merged;
     private final Counter expired;
     private final Counter closed;
     private final Counter wills;
@@ -64,6 +65,10 @@ final class BrokerMeters implements BrokerObserver {
                 .register(registry);
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
+                .register(registry);
+        merged = Counter.builder("smqtt.sessions.merged")
+                .description(
+                        "sessions merged into another one of the same client, which began on another node or was in another store")
                 .register(registry);
         created = Counter.builder("smqtt.sessions.started")
                 .description("sessions created")
@@ -227,6 +232,11 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void sessionCreated(String clientId) {
         created.increment();
+    }
+
+    @Override
+    public void sessionMerged(String clientId) {
+        merged.increment();
     }
 
     @Override

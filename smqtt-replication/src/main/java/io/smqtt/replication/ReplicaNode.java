@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,7 +26,6 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jgroups.stack.Protocol;
 import org.jspecify.annotations.Nullable;
@@ -57,16 +55,13 @@ final class ReplicaNode implements ReplicaLink, Replicas {
 
     private static final int MAX_ENTRIES = 16;
 
-    /** Clients do not wait longer for a store that no node serves. */
-    private static final long AWAITED_NANOS = TimeUnit.SECONDS.toNanos(30);
-
     private static final long MAX_BYTES = 64L << 20;
 
     private final ReplicaPlan plan;
     private final DiskWatch disk;
     private final SortedMap<String, ReplicatedStore> replicas = new TreeMap<>();
     private final Map<String, Adopter> adopters = new ConcurrentHashMap<>();
-    private final Map<String, Long> awaitedSince = new ConcurrentHashMap<>();
+    private @Nullable UnservedGroups unserved; // set before the node is used
     private final Callable<List<Protocol>> reliable;
     private final Object reopening = new Object();
     private final Places places;
@@ -137,6 +132,12 @@ final class ReplicaNode implements ReplicaLink, Replicas {
             boolean isOwn = home.equals(plan.self());
             replicas.put(home, ReplicatedStore.member(settings, limits, isOwn ? this : new Shared()));
         }
+        unserved = new UnservedGroups(plan, replicas, this::hasAdopted, places::nodeOf);
+    }
+
+    private boolean hasAdopted(String home) {
+        Adopter adopter = adopters.get(home);
+        return adopter != null && adopter.hasAdopted();
     }
 
     private void join(long patienceMillis) throws Exception {
@@ -179,42 +180,9 @@ final class ReplicaNode implements ReplicaLink, Replicas {
         adopters.clear();
     }
 
-    /**
-     * Whether a store is about to be served that no node serves now: the node that has begun its last reign is not reached, or is this one and has not
-     * finished, and there is a majority. After 30 s it is not expected any more.
-     *
-     * @param nodes the nodes that are reached, this one included
-     */
-    boolean isAwaited(Collection<String> nodes) {
-        boolean any = false;
-        for (Map.Entry<String, ReplicatedStore> next : replicas.entrySet()) {
-            String home = next.getKey();
-            if (home.equals(plan.self()) || isServed(home, next.getValue(), nodes)) {
-                awaitedSince.remove(home);
-            } else {
-                long now = System.nanoTime();
-                Long since = awaitedSince.putIfAbsent(home, now);
-                any |= since == null || now - since < AWAITED_NANOS;
-            }
-        }
-        return any;
-    }
-
-    private boolean isServed(String home, ReplicatedStore replica, Collection<String> nodes) {
-        if (!replica.hasBeenServed() || !replica.group().hasMajority()) {
-            return true; // it has no sessions, or is not served before other nodes are back
-        }
-        String last = replica.server();
-        String server = last == null ? replica.group().leader() : last; // a leader serves, or is about to
-        if (server == null) {
-            return false;
-        }
-        if (server.equals(plan.self())) {
-            Adopter adopter = adopters.get(home);
-            return adopter != null && adopter.hasAdopted();
-        }
-        return nodes.contains(server)
-                && replica.group().present().contains(server); // one channel may notice its end before the other
+    /** What this node knows of stores that no node serves. */
+    UnservedGroups unserved() {
+        return Objects.requireNonNull(unserved);
     }
 
     private ReplicatedStore store() {

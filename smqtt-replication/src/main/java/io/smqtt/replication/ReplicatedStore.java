@@ -156,6 +156,11 @@ final class ReplicatedStore implements BrokerStore {
         return state.position();
     }
 
+    /** The rows of this member. */
+    StoreState state() {
+        return state;
+    }
+
     /** The group of this member. */
     RaftGroup group() {
         return group;

@@ -48,7 +48,7 @@ final class ReplicationModule implements BrokerModule {
     public Mono<Void> start(Core core) {
         return Mono.fromRunnable(() -> {
             if (adopts) {
-                core.sessions().adoptions().expect(node::isAwaited);
+                core.sessions().adoptions().expect(node.unserved());
                 core.sessions().adoptions().whenServedElsewhere(node::servedElsewhere);
                 node.whenNotServed(core.sessions()::loseStored);
                 node.adoptInto(core.sessions());

@@ -128,7 +128,7 @@ class AdoptionTest {
                                 .orElse(null),
                         server -> server != null);
         List<String> others = List.of("b", "c");
-        await().atMost(PATIENCE).until(() -> !nodes.get(found).isAwaited(others));
+        await().atMost(PATIENCE).until(() -> !nodes.get(found).unserved().isAwaited(others));
         return found;
     }
 
