@@ -239,7 +239,9 @@ final class ClusterClients {
             answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
         } else if (claims.isOpening(clientId) || isComing(clientId)) {
             return; // requested again when the session is open
-        } else if (fresh.mayWait(release, mine) && fresh.isAwaited()) {
+        } else if (fresh.mayWait(release, mine)
+                ? fresh.isAwaited()
+                : release.purpose() == Frame.Purpose.RESUME && servers.areKeptElsewhere()) {
             answer(from.nodeId(), claim, Frame.Outcome.BUSY, 0); // the session may be found in a moment
         } else if (mine == LocalClients.NONE || fresh.isOutOfReach(release)) {
             fresh.free(from.nodeId(), release);

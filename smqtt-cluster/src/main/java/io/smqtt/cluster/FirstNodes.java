@@ -57,16 +57,24 @@ final class FirstNodes {
         return names;
     }
 
-    /** From now on messages are parked for nodes that are not known, and whose stores have been served. */
+    /** From now on messages are parked for nodes that are away, and whose stores have been served. What they have kept for this one is expected. */
     void keepForOthers() {
         Replicas present = replicas;
         if (present == null) {
             return;
         }
+        Set<String> away = new HashSet<>();
         for (ReplicaStatus status : present.status()) {
-            if (status.server() != null && !status.home().equals(node.self().nodeId())) {
+            if (status.server() != null && isAway(status.home())) {
+                away.add(status.home());
                 node.membership().mayWantAll(status.home(), node.nanoTime());
             }
         }
+        node.clients().servers().started(away);
+    }
+
+    private boolean isAway(String nodeId) {
+        Member member = node.membership().find(nodeId);
+        return !nodeId.equals(node.self().nodeId()) && (member == null || !member.isReachable());
     }
 }

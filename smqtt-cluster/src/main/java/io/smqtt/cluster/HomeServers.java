@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 @OnClusterLoop
 final class HomeServers {
 
+    /** A node that has failed at the same time as this one is usually started again within this time. */
+    private static final Duration AWAY_AT_START = Duration.ofSeconds(60);
+
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
 
     /** More nodes that are not known here are not introduced. */
@@ -42,6 +45,8 @@ final class HomeServers {
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
     private final Heir itself = new Itself();
+    private final Set<String> awayAtStart = new HashSet<>();
+    private long startedAtNanos;
     private int introduced;
 
     /** Sessions that this node serves. */
@@ -136,6 +141,20 @@ final class HomeServers {
     void observe(Consumer<String> sendsOn, BiConsumer<String, Long> loses) {
         sentOn = sendsOn;
         servedElsewhere = loses;
+    }
+
+    /** This node starts, and these are away: before they failed they may have kept messages for the sessions of this one. */
+    void started(Set<String> away) {
+        awayAtStart.addAll(away);
+        startedAtNanos = wire.nanoTime();
+    }
+
+    /**
+     * Whether a node that was away at the start of this one may have messages for sessions of this one: it sends them here when it returns, so a session that
+     * has moved before would not get them. A node that has not returned for a minute is not expected any more.
+     */
+    boolean areKeptElsewhere() {
+        return !awayAtStart.isEmpty() && wire.nanoTime() - startedAtNanos < AWAY_AT_START.toNanos();
     }
 
     // --- this node serves
@@ -438,6 +457,7 @@ final class HomeServers {
 
     /** A node is reachable: it gets the step that is under way, or was the last one. */
     void up(String nodeId) {
+        awayAtStart.remove(nodeId);
         Own ofHome = own.get(nodeId);
         if (ofHome != null) {
             ofHome.homeWasUp = true;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.Replicas;
 import io.smqtt.test.cluster.SimulatedNetwork;
@@ -124,6 +125,51 @@ class FirstNodesTest {
 
         assertThat(arrived(home)).containsExactly(0L);
         assertThat(a.rowsOf("home")).containsOnlyKeys("t", "u");
+    }
+
+    /** A client of one node goes to another one. */
+    private void go(SimulatedNode to) {
+        ClientIdentity client = SimulatedClients.identity("client");
+        to.claim(client, reason -> {
+            if (reason == null) {
+                to.clients().open("client");
+                to.settled(client);
+            }
+        });
+        simulation.run(WHILE);
+    }
+
+    @Test
+    void sessionsStayUntilANodeThatMayHaveKeptMessagesForThemIsThere() {
+        SimulatedNode a = node("a", 1);
+        SimulatedNode b = node("b", 1);
+        simulation.run(WHILE);
+        go(a);
+        a.node().execute(first(a, replicas("a", "home", "home", "a", "b"))::keepForOthers);
+        simulation.run(WHILE);
+
+        go(b);
+        assertThat(a.clients().sessions()).containsKey("client");
+        node("home", 1);
+        simulation.run(LONG);
+
+        assertThat(a.clients().sessions()).doesNotContainKey("client");
+        assertThat(b.clients().sessions()).containsKey("client");
+    }
+
+    @Test
+    void sessionsMoveIfANodeThatMayHaveKeptMessagesForThemDoesNotReturn() {
+        SimulatedNode a = node("a", 1);
+        SimulatedNode b = node("b", 1);
+        simulation.run(WHILE);
+        go(a);
+        a.node().execute(first(a, replicas("a", "home", "home", "a", "b"))::keepForOthers);
+        simulation.run(LONG.multipliedBy(3));
+
+        go(b);
+
+        assertThat(a.clients().sessions()).doesNotContainKey("client");
+        assertThat(b.clients().sessions()).containsKey("client");
     }
 
     @Test

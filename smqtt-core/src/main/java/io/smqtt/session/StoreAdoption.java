@@ -357,17 +357,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         boolean[] found = {queue != null && before.knows(TakenNotes.delivery(queue, id))};
         SharedGroup present = services.groups().group(group);
         if (present != null && !found[0]) {
-            present.forEachMember(member -> found[0] |= member instanceof Session session && hasTaken(session, id));
+            present.forEachMember(member ->
+                    found[0] |= member instanceof Session session && TakenByGroups.hasTaken(services, session, id));
         }
         return found[0];
-    }
-
-    private boolean hasTaken(Session member, long id) {
-        SessionRecord record = member.record();
-        boolean before = record != null
-                && home().equals(record.home())
-                && stores.takenBefore().knows(TakenNotes.delivery(record.number(), id));
-        return before || services.history().knows(member.key(), id);
     }
 
     // --- the end

@@ -28,7 +28,12 @@ final class TakenByGroups {
         return found[0];
     }
 
-    private static boolean hasTaken(SessionServices services, Session member, long id) {
+    /**
+     * Whether a member of a group is known to have taken a message, and has not lost it since, because it could not be stored.
+     *
+     * @param id see {@link TakenMessages#idOf}
+     */
+    static boolean hasTaken(SessionServices services, Session member, long id) {
         SessionRecord record = member.record();
         DeliveryHistory history = services.history();
         return (record != null && record.tookBefore(id))

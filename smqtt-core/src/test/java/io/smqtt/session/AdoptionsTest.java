@@ -339,6 +339,26 @@ class AdoptionsTest {
         assertThat(hasTaken(taken)).isFalse();
     }
 
+    /** Without a majority the own store takes nothing: another member is to get what this one cannot keep. */
+    @Test
+    void aMemberThatCouldNotStoreAMessageHasNotTakenIt() {
+        watch();
+        found(own, 3, "x", "$share/g/t");
+        start();
+        bench.request("x", 0, false, HOUR, sink);
+        run();
+        adopt();
+        ApplicationMessage kept = bench.message("t", "kept", QoS.EXACTLY_ONCE);
+        publish(kept, true);
+        assertThat(hasTaken(kept)).isTrue();
+
+        own.failing = true;
+        ApplicationMessage lost = bench.message("t", "lost", QoS.EXACTLY_ONCE);
+        publish(lost, true);
+
+        assertThat(hasTaken(lost)).isFalse();
+    }
+
     @Test
     void whatTheQueueOfAGroupHasTakenIsNotedAndKnownToAnAdopter() {
         found(own, 3, "x", "$share/g/t");
