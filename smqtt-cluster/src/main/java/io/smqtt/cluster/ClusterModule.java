@@ -35,7 +35,6 @@ import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +73,7 @@ public final class ClusterModule implements BrokerModule {
     private final ClusterTransport transport;
     private final ClusterSettings settings;
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
+    private final LoopWaits waits = new LoopWaits(loop);
     private final FoundRetained found = new FoundRetained();
     private final PeerQuestions questions = new PeerQuestions();
     private final Relays relays;
@@ -241,13 +241,21 @@ public final class ClusterModule implements BrokerModule {
             FirstNodes first = new FirstNodes(nodeId, core.replicas(), created);
             return transport
                     .start(created)
-                    .then(Mono.defer(() -> await(() -> first.areKnown() || namesake(created) != null, first.longest())))
+                    .then(Mono.defer(() -> waits.until(firstRoutes(created, first)::isOver, FirstRoutes.TIMEOUT)))
                     .then(Mono.fromRunnable(() -> created.execute(first::keepForOthers)))
                     .then(alone(created))
                     .then(Mono.defer(() -> relays.start(
                             core.listeners(), loop, () -> created.view().peers(), () -> isReady(core))))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
+    }
+
+    private static FirstRoutes firstRoutes(ClusterNode created, FirstNodes first) {
+        return new FirstRoutes(
+                () -> first.areKnown() || namesake(created) != null,
+                created.membership()::withoutRoutes,
+                first.longest(),
+                System::nanoTime);
     }
 
     /** Whether load balancers are to send clients to this node, as {@code /health/ready} says it where there is one. */
@@ -421,28 +429,6 @@ public final class ClusterModule implements BrokerModule {
         return this::status;
     }
 
-    /** Completes when a condition is true on the cluster's loop, or at the timeout. */
-    private Mono<Void> await(BooleanSupplier condition, Duration longest) {
-        return Mono.<Void>create(sink -> {
-                    AtomicBoolean over = new AtomicBoolean();
-                    sink.onDispose(() -> over.set(true));
-                    try {
-                        loop.execute(() -> poll(condition, sink, over));
-                    } catch (RejectedExecutionException e) {
-                        sink.success(); // the waiter is gone
-                    }
-                })
-                .timeout(longest, Mono.empty(), Schedulers.parallel());
-    }
-
-    private void poll(BooleanSupplier condition, MonoSink<Void> sink, AtomicBoolean over) {
-        if (condition.getAsBoolean()) {
-            sink.success();
-        } else if (!over.get() && !loop.isShuttingDown()) {
-            loop.schedule(() -> poll(condition, sink, over), POLL_MILLIS, TimeUnit.MILLISECONDS);
-        }
-    }
-
     @Override
     public Mono<Void> handOver(Duration atMost) {
         return Mono.defer(() -> {
@@ -490,7 +476,7 @@ public final class ClusterModule implements BrokerModule {
         return Mono.defer(() -> {
             relays.close();
             ClusterNode running = node;
-            Mono<Void> drained = running == null ? Mono.empty() : await(running::hasNothingToSend, DRAIN);
+            Mono<Void> drained = running == null ? Mono.empty() : waits.until(running::hasNothingToSend, DRAIN);
             Mono<Void> left = Mono.defer(() -> {
                 if (running != null) {
                     running.leaving();
@@ -498,7 +484,7 @@ public final class ClusterModule implements BrokerModule {
                 return transport.stop();
             });
             return drained.then(left)
-                    .then(running == null ? Mono.empty() : await(() -> stopped(running), DRAIN))
+                    .then(running == null ? Mono.empty() : waits.until(() -> stopped(running), DRAIN))
                     .then(Mono.fromRunnable(() -> {
                         if (running != null) {
                             running.stop();

@@ -489,6 +489,14 @@ final class Membership {
         return missing.isEmpty();
     }
 
+    /** The reachable nodes whose routes are not known. */
+    List<NodeIdentity> withoutRoutes() {
+        return members.values().stream()
+                .filter(member -> member.isReachable() && member.routes().sequenceOf(member.epoch()) == Frame.NOTHING)
+                .map(Member::identity)
+                .toList();
+    }
+
     /** Whether no message waits for a reachable node. */
     boolean hasNothingToSend() {
         for (Member member : members.values()) {

@@ -36,7 +36,8 @@ final class DialledSocket extends NodeSocket {
     /**
      * Creates a socket that is not connected.
      *
-     * @param reached has the address from the moment when it is connected until the other end closes it
+     * @param reached has the address from the moment when it is connected, until a later connection or handshake with it fails. The end of a
+     *     connection says nothing: of two nodes that dial each other at the same moment one closes the connection of the other one
      */
     DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Set<SocketAddress> reached) {
         this(security, refusals, timer, reached, new Socket());
@@ -55,6 +56,12 @@ final class DialledSocket extends NodeSocket {
         }
         beginning.timeoutMillis = timeoutMillis;
         beginning.target = target;
+    }
+
+    @Override
+    public void close() throws IOException {
+        beginning.isClosedHere = true;
+        super.close();
     }
 
     @Override
@@ -92,6 +99,7 @@ final class DialledSocket extends NodeSocket {
         private @Nullable InputStream source;
         private volatile int timeoutMillis;
         private volatile @Nullable InetSocketAddress target;
+        private volatile boolean isClosedHere;
 
         Beginning(
                 LinkSecurity security,
@@ -108,20 +116,12 @@ final class DialledSocket extends NodeSocket {
 
         @Override
         public int read() throws IOException {
-            return ended(source().read());
+            return source().read();
         }
 
         @Override
         public int read(byte[] bytes, int offset, int count) throws IOException {
-            return ended(source().read(bytes, offset, count));
-        }
-
-        private int ended(int result) {
-            InetSocketAddress address = target;
-            if (result < 0 && address != null) {
-                reached.remove(address);
-            }
-            return result;
+            return source().read(bytes, offset, count);
         }
 
         private InputStream source() throws IOException {
@@ -138,7 +138,11 @@ final class DialledSocket extends NodeSocket {
                 below.connect(address, timeoutMillis);
                 reached.add(address);
             } catch (IOException e) {
-                reached.remove(address);
+                if (isClosedHere) { // not known: as if it was connected, until the next attempt
+                    reached.add(address);
+                } else {
+                    reached.remove(address);
+                }
                 hangUp(below);
                 throw ended(e);
             }

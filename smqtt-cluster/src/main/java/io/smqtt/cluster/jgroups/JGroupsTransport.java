@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jgroups.Address;
 import org.jgroups.JChannel;
@@ -44,8 +43,20 @@ public final class JGroupsTransport implements ClusterTransport {
     /** Longer than the channel needs to detect a failed member. */
     private static final long SILENT_MILLIS = 7_000;
 
-    /** The timeout for the first peer, if a process accepts connections at an address where a node may be. Longer than a merge needs. */
-    private static final Duration MEETING = Duration.ofSeconds(5);
+    /** The longest wait for a process that accepts connections at the address of a node, and from which nothing is heard. */
+    private static final Duration SILENT_MEETING = Duration.ofSeconds(5);
+
+    /** The longest wait for a process that is heard. Longer than a merge takes on a slow machine. */
+    private static final Duration MEETING = Duration.ofSeconds(20);
+
+    /**
+     * The time after which a process that is not heard any more is gone. The channel closes the connections of processes that are not in a new
+     * view, and the next search, twice a second, opens them again.
+     */
+    private static final Duration HUNG_UP = Duration.ofSeconds(2);
+
+    /** A start that waits for longer is logged. */
+    private static final Duration UNNOTICED = Duration.ofMillis(500);
 
     private static final long POLL_MILLIS = 20;
 
@@ -91,7 +102,7 @@ public final class JGroupsTransport implements ClusterTransport {
             Listener listener = new Listener(created, handler);
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(listener);
             JGroupsStack.connect(created, CLUSTER);
-            listener.awaitPeer(created);
+            listener.awaitPeers(created);
         } catch (ConfigurationException e) {
             throw e;
         } catch (Exception e) { // declared by the channel
@@ -176,8 +187,7 @@ public final class JGroupsTransport implements ClusterTransport {
 
         private final JChannel own;
         private final Handler handler;
-        private final CountDownLatch met = new CountDownLatch(1);
-        private Set<Address> present = Set.of();
+        private volatile Set<Address> present = Set.of(); // written under the lock
 
         Listener(JChannel own, Handler handler) {
             this.own = own;
@@ -185,15 +195,40 @@ public final class JGroupsTransport implements ClusterTransport {
         }
 
         /**
-         * Waits for the first peer. The channel looks for others for one second and then continues alone until both sides merge; a peer that
-         * answers later is there and may have the sessions of clients that connect now.
+         * Waits for the nodes that are there. The channel looks for others for one second and then continues alone, or with those that it has
+         * found, until both sides merge. What this node takes meanwhile would not reach the sessions of a node that it has not met: it does
+         * not know them, so it would acknowledge their messages and drop them.
          */
-        void awaitPeer(JChannel connected) throws InterruptedException {
+        void awaitPeers(JChannel connected) throws InterruptedException {
             PlainTcp sockets = connected.getProtocolStack().findProtocol(PlainTcp.class);
-            long end = System.nanoTime() + MEETING.toNanos();
-            boolean isAlone = true;
-            while (isAlone && sockets.reachesAny() && System.nanoTime() < end) {
-                isAlone = !met.await(POLL_MILLIS, TimeUnit.MILLISECONDS);
+            long began = System.nanoTime();
+            boolean isLogged = false;
+            while (true) {
+                long now = System.nanoTime();
+                Set<Address> strangers = sockets.heard(HUNG_UP);
+                strangers.removeAll(present);
+                Set<?> missing = strangers.isEmpty() ? sockets.silent() : strangers;
+                if (missing.isEmpty()) {
+                    return;
+                }
+                Duration longest = strangers.isEmpty() ? SILENT_MEETING : MEETING;
+                long waited = now - began;
+                if (waited >= longest.toNanos()) {
+                    LOG.warn(
+                            "starting without the node at {}: it accepts connections, and has not been met for {} s. What this node takes"
+                                    + " before they meet does not reach sessions there",
+                            missing,
+                            longest.toSeconds());
+                    return;
+                }
+                if (!isLogged && waited >= UNNOTICED.toNanos()) {
+                    isLogged = true;
+                    LOG.info(
+                            "waiting for the node at {}, which accepts connections: no clients and no bridges before, for {} s at most",
+                            missing,
+                            longest.toSeconds());
+                }
+                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
             }
         }
 
@@ -224,9 +259,6 @@ public final class JGroupsTransport implements ClusterTransport {
                 }
             }
             present = next;
-            if (!next.isEmpty()) {
-                met.countDown();
-            }
         }
 
         @Override

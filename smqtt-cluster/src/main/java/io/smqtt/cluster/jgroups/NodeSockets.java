@@ -23,7 +23,7 @@ final class NodeSockets extends DefaultSocketFactory {
     private final Refusals refusals;
     private final HandshakeTimer timer = new HandshakeTimer(PATIENCE);
 
-    /** Addresses at which a process has accepted the last connection, and has not closed it. */
+    /** Addresses at which a process has accepted the last connection, and was not refused in its handshake. */
     private final Set<SocketAddress> reached = ConcurrentHashMap.newKeySet();
 
     NodeSockets(LinkSecurity security, Refusals refusals) {
@@ -36,9 +36,9 @@ final class NodeSockets extends DefaultSocketFactory {
         return new DialledSocket(security, refusals, timer, reached);
     }
 
-    /** Whether a process has accepted a connection and has not closed it. It may not have answered yet. */
-    boolean reachesAny() {
-        return !reached.isEmpty();
+    /** The addresses at which a process accepts connections; it may not have answered yet. A live view. */
+    Set<SocketAddress> reached() {
+        return reached;
     }
 
     @Override

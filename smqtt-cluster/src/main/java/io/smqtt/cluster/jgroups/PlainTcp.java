@@ -5,10 +5,14 @@ import io.smqtt.spi.ClusterTransport.Refusal;
 import io.smqtt.thread.AnyThread;
 import java.io.DataInput;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.SocketException;
+import java.time.Duration;
 import java.util.AbstractCollection;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -26,6 +30,7 @@ import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.UNICAST3;
+import org.jgroups.stack.IpAddress;
 import org.jgroups.util.ByteArrayDataInputStream;
 import org.jgroups.util.MessageBatch;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +74,8 @@ public final class PlainTcp extends TCP {
     /** The state of a reading thread, which reads one connection and ends with it. */
     private static final ThreadLocal<@Nullable Reading> READING = new ThreadLocal<>();
 
+    private static final int MAXIMUM_ANSWERED = 1_000;
+
     private static final short PIECE = ClassConfigurator.getProtocolId(FRAG4.class);
 
     /** The oldest first; guarded by itself. */
@@ -78,6 +85,12 @@ public final class PlainTcp extends TCP {
 
     /** The number of open connections by sender. */
     private final Map<Address, Integer> senders = new ConcurrentHashMap<>();
+
+    /** Addresses of processes from which something was received; the first ones, as they are of interest at the start. */
+    private final Set<SocketAddress> answered = ConcurrentHashMap.newKeySet();
+
+    /** When the last connection of a sender has begun or ended; the first ones. */
+    private final Map<Address, Long> heardAtNanos = new ConcurrentHashMap<>();
 
     private final Map<Address, Silence> silences = new ConcurrentHashMap<>();
 
@@ -113,10 +126,34 @@ public final class PlainTcp extends TCP {
         profile = accepted;
     }
 
-    /** Whether a process has accepted a connection of this node and has not closed it. */
-    boolean reachesAny() {
+    /** The addresses at which processes accept connections of this node, and from which nothing has been received. */
+    Set<SocketAddress> silent() {
         NodeSockets own = sockets;
-        return own != null && own.reachesAny();
+        Set<SocketAddress> silent = new HashSet<>(own == null ? Set.of() : own.reached());
+        silent.removeAll(answered);
+        return silent;
+    }
+
+    /**
+     * The processes that have sent something on a connection that is open now, members and others.
+     *
+     * @param longest the time for which one counts whose connection has ended
+     */
+    Set<Address> heard(Duration longest) {
+        long now = System.nanoTime();
+        Set<Address> heard = new HashSet<>(senders.keySet());
+        heardAtNanos.forEach((sender, at) -> {
+            if (now - at <= longest.toNanos()) {
+                heard.add(sender);
+            }
+        });
+        return heard;
+    }
+
+    private void heard(Address sender) {
+        if (heardAtNanos.size() < MAXIMUM_ANSWERED) {
+            heardAtNanos.put(sender, System.nanoTime());
+        }
     }
 
     @Override
@@ -213,7 +250,7 @@ public final class PlainTcp extends TCP {
             } else {
                 message = WireMessages.read(bytes, profile);
             }
-            requireOneSender(connection, message, batches);
+            requireOneSender(connection, peer, message, batches);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
             throw refused(peer, e);
         }
@@ -248,7 +285,7 @@ public final class PlainTcp extends TCP {
 
     /** Requires one address per connection, so that the state of a sender ends with its connection. */
     private void requireOneSender(
-            Reading connection, @Nullable Message message, @Nullable MessageBatch @Nullable [] batches)
+            Reading connection, Address peer, @Nullable Message message, @Nullable MessageBatch @Nullable [] batches)
             throws IOException {
         Address sender = message == null ? null : message.getSrc();
         if (batches != null) {
@@ -264,6 +301,10 @@ public final class PlainTcp extends TCP {
         if (connection.sender == null) {
             connection.sender = sender;
             senders.merge(sender, 1, Integer::sum);
+            heard(sender);
+            if (peer instanceof IpAddress place && answered.size() < MAXIMUM_ANSWERED) {
+                answered.add(new InetSocketAddress(place.getIpAddress(), place.getPort()));
+            }
         } else if (!sender.equals(connection.sender)) {
             throw new IOException("messages of two senders");
         }
@@ -369,6 +410,7 @@ public final class PlainTcp extends TCP {
         }
         READING.remove();
         if (ended.sender != null) {
+            heard(ended.sender);
             senders.computeIfPresent(ended.sender, (sender, count) -> count == 1 ? null : count - 1);
         }
         return ended.sender;

@@ -69,7 +69,10 @@ class DialledSocketTest {
     }
 
     private Socket dial(Duration patience) throws Exception {
-        LinkSecurity security = new LinkSecurity(null, new SharedSecret("the secret of all nodes"));
+        return dial(new LinkSecurity(null, new SharedSecret("the secret of all nodes")), patience);
+    }
+
+    private Socket dial(LinkSecurity security, Duration patience) throws Exception {
         Socket socket = new DialledSocket(security, new Refusals(refused::add), new HandshakeTimer(patience), reached);
         socket.connect(server.getLocalSocketAddress());
         return socket;
@@ -116,6 +119,24 @@ class DialledSocketTest {
         expectEnd(first);
         assertThat(refused).containsExactly(Refusal.AUTHENTICATION);
         assertThat(reached).isEmpty();
+    }
+
+    /** Of two nodes that dial each other at the same moment, one closes the connection of the other one. */
+    @Test
+    void aPeerThatHangsUpIsThereUntilItAcceptsNoMore() throws Exception {
+        LinkSecurity none = new LinkSecurity(null, null);
+        try (Socket hungUpOn = dial(none, PATIENCE)) {
+            CompletableFuture<Integer> end = reading(hungUpOn);
+            server.accept().close();
+
+            assertThat(end).succeedsWithin(PATIENCE).isEqualTo(-1);
+            assertThat(reached).containsExactly(server.getLocalSocketAddress());
+        }
+        server.close();
+        try (Socket late = dial(none, PATIENCE)) {
+            expectEnd(reading(late));
+            assertThat(reached).isEmpty();
+        }
     }
 
     @Test

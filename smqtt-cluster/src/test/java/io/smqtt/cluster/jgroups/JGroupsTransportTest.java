@@ -44,6 +44,8 @@ class JGroupsTransportTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    private static final int HANG_UPS = 6;
+
     /** What two nodes get that start at the same moment; 5 s do on an idle machine. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
@@ -216,6 +218,32 @@ class JGroupsTransportTest {
                 assertThat(other.peers).hasSize(1);
                 awaitMeeting(one, other);
             }
+        }
+    }
+
+    /** Of two nodes that dial each other at the same moment, one closes the connection of the other one, with what was sent on it. */
+    @Test
+    void aNodeThatHangsUpAndDialsItselfIsMetBeforeTheStartIsOver() throws Exception {
+        List<Integer> ports = LoopbackPorts.some(2);
+        try (ServerSocket way = new ServerSocket(0, 10, InetAddress.getByName("127.0.0.1"));
+                TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config)) {
+            ThreadPerTask.THREADS.execute(() -> hangUp(way));
+            try (TransportNode other =
+                    new TransportNode("other", ports.get(1), List.of(way.getLocalPort()), config -> config)) {
+                assertThat(other.peers).hasSize(1);
+                awaitMeeting(one, other);
+            }
+        }
+    }
+
+    /** Hangs up on a node for longer than it looks for others, then on none any more. */
+    private static void hangUp(ServerSocket way) {
+        try (way) {
+            for (int i = 0; i < HANG_UPS; i++) {
+                way.accept().close();
+            }
+        } catch (IOException e) { // the end of the test
+            assertThat(way.isClosed()).isTrue();
         }
     }
 
