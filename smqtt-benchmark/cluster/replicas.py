@@ -4,13 +4,15 @@
 Three nodes of a cluster on this machine, first with storage.replicas 1, then with 3 (extension `replication`). Messages at QoS 1 are queued for
 sessions that are away, and fetched by them when they come back: processor time and bytes on
 their way to the disk, of all three nodes together, for each message. Each case is run twice on the same nodes and the second run counts, so that the virtual
-machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node.
+machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node. Then --rate messages a
+second, each stored before its PUBACK: how long that takes, beside an append and a sync of the same disk.
 """
 import json
 import pathlib
 import subprocess
 import tempfile
 
+import acks
 import nodes
 
 EXTENSION = nodes.ROOT / "smqtt-replication/target/ext"
@@ -23,12 +25,15 @@ def flags(parser):
     parser.add_argument("--messages", type=int, default=100, help="for each session")
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--rounds", type=int, default=2, help="runs of each case; the last one counts")
+    parser.add_argument("--rate", type=int, default=2000, help="messages a second whose acknowledgements are timed; 0 for none")
+    parser.add_argument("--seconds", type=int, default=20, help="for these")
     parser.add_argument("--java", default="-Xmx700m", help="flags for the nodes' virtual machines")
     parser.add_argument("--jar", default=str(nodes.JAR), help="the nodes' program, to compare with another build")
 
 
 def run(arguments):
-    print(f"{'replicas':>8} {'queued/s':>10} {'CPU us each':>12} {'disk bytes each':>16} {'memory MiB':>11} {'lost':>6}", flush=True)
+    print(f"{'replicas':>8} {'queued/s':>10} {'CPU us each':>12} {'disk bytes each':>16} {'memory MiB':>11} {'lost':>6} "
+          f"{'PUBACK p50/p99 ms':>18} {'sync p50/p99 ms':>16}", flush=True)
     for replicas in arguments.replicas.split(","):
         with tempfile.TemporaryDirectory() as name:
             case(arguments, pathlib.Path(name), int(replicas))
@@ -57,11 +62,20 @@ def case(arguments, directory, replicas):
             after = used(all_nodes)
         each = arguments.sessions * arguments.messages
         memory = sum(nodes.memory(node.pid) for node in all_nodes) / 2**20
+        timed = timed_acks(arguments, directory, all_nodes[0])
         print(f"{replicas:8} {result['queued']:10.0f} {(after[0] - before[0]) * 1e6 / each:12.2f} {(after[1] - before[1]) / each:16.0f} "
-              f"{memory:11.0f} {result['lost']:6.0f}", flush=True)
+              f"{memory:11.0f} {result['lost']:6.0f} {timed}", flush=True)
     finally:
         for node in all_nodes:
             node.stop()
+
+
+def timed_acks(arguments, directory, node):
+    if arguments.rate == 0:
+        return ""
+    results = acks.times(node.host, node.ports.mqtt, arguments.rate, arguments.seconds), acks.syncs(directory)
+    acknowledged, synced = (f"{acks.percentile(each, 0.5):.2f}/{acks.percentile(each, 0.99):.2f}" for each in results)
+    return f"{acknowledged:>18} {synced:>16}"
 
 
 def used(all_nodes):
