@@ -10,6 +10,7 @@ import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -398,6 +399,21 @@ final class ReplicatedCluster implements AutoCloseable {
     /** The node that has a listener at an address. */
     int nodeAt(InetSocketAddress address) {
         return ports.indexOf(address.getPort()) - 2 * PROCESSES;
+    }
+
+    /** Whether each node serves its own store, and no node has seen another one serve it since. */
+    boolean isHome() {
+        return IntStream.range(0, NODES).allMatch(node -> {
+            Map<String, String> servers = servers(node);
+            return servers.containsKey("n" + node)
+                    && servers.entrySet().stream()
+                            .allMatch(each -> each.getKey().equals(each.getValue()));
+        });
+    }
+
+    /** Whether a node asks to be started again. */
+    boolean needsRestart(int node) {
+        return get(node, "/health/live").statusCode() != HttpURLConnection.HTTP_OK;
     }
 
     /** Which node serves whose store, as a node sees it: names of nodes, without the stores that no node serves. */
