@@ -14,6 +14,11 @@ interface ClientWire {
     /** The other reachable nodes. */
     Collection<String> others();
 
+    /** Whether {@link #others} has all processes that are connected. Otherwise one of them may have any session, and cannot be asked for it yet. */
+    default boolean knowsOthers() {
+        return true;
+    }
+
     /** Those of them that keep sessions of others: all but front nodes. */
     default Collection<String> keepers() {
         return others();

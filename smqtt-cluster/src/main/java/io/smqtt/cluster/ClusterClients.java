@@ -500,6 +500,7 @@ final class ClusterClients {
     /** A node is reachable: it gets the list of all sessions here. */
     void up(String nodeId) {
         wills.up(nodeId);
+        coordinator.up(nodeId);
         claims.viewChanged();
         servers.up(nodeId);
         new OwnedTour(wire, local, List.of(nodeId), clientId -> true).run();

@@ -16,7 +16,8 @@ import java.util.TreeSet;
 
 /**
  * Decides the claims of the client identifiers that hash to this node: one after the other for each identifier, each when all other nodes
- * have confirmed that they have no session of the client. Keeps no state about a client without a claim.
+ * have confirmed that they have no session of the client. While processes are connected that have not introduced themselves no claim begins: any of them
+ * may have the session. Keeps no state about a client without a claim.
  */
 @OnClusterLoop
 final class Coordinator {
@@ -101,7 +102,7 @@ final class Coordinator {
         next(claim.clientId());
     }
 
-    /** Starts the oldest claim of an identifier, if it has not started yet. */
+    /** Starts the oldest claim of an identifier, if it has not started yet and this node knows all that it has to ask. */
     private void next(String clientId) {
         ArrayDeque<Turn> queue = queues.get(clientId);
         if (queue == null) {
@@ -110,7 +111,7 @@ final class Coordinator {
         Turn turn = queue.peek();
         if (turn == null) {
             queues.remove(clientId);
-        } else if (!turn.begun) {
+        } else if (!turn.begun && wire.knowsOthers()) {
             turn.begun = true;
             wire.heardClock(turn.claim.clock());
             turn.clock = wire.nextClock();
@@ -207,6 +208,21 @@ final class Coordinator {
         }
     }
 
+    /** A node is reachable: what is not decided waits for its answer, too, because it may have sessions that others have given to it. */
+    void up(String nodeId) {
+        for (ArrayDeque<Turn> queue : new ArrayList<>(queues.values())) {
+            Turn turn = queue.peek();
+            if (turn == null) {
+                continue;
+            }
+            if (!turn.begun) {
+                next(turn.key.clientId());
+            } else if (!turn.decided && !turn.key.claimant().equals(nodeId) && turn.asked.add(nodeId)) {
+                release(turn, nodeId);
+            }
+        }
+    }
+
     /** A run of a node has ended or is unreachable: its claims are removed, and its answer is not needed. */
     void down(String nodeId) {
         List<ClaimKey> orphans = new ArrayList<>();
@@ -247,7 +263,9 @@ final class Coordinator {
                 }
             }
             Turn turn = queue.peek();
-            if (turn != null && turn.begun && nowNanos - turn.saidAtNanos >= retryNanos) {
+            if (turn != null && !turn.begun) {
+                next(turn.key.clientId());
+            } else if (turn != null && nowNanos - turn.saidAtNanos >= retryNanos) {
                 say(turn);
             }
         }

@@ -46,6 +46,9 @@ final class Membership {
     /** The same if the transport has received nothing either, so that the node is not just busy. */
     private static final int MUTE_TICKS = 7 * TICKS_PER_DIGEST;
 
+    /** A process that has not introduced itself for so long is not awaited any more. */
+    private static final long STRANGER_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final FrameSender frames;
     private final NodeMetadata metadata;
     private final ClusterSettings settings;
@@ -56,6 +59,9 @@ final class Membership {
     private final DuplicateNodeIds duplicates;
     private final Map<String, Member> members = new HashMap<>();
     private final Set<Peer> present = new LinkedHashSet<>(); // ordered, so that simulations are repeatable
+
+    /** The processes that are present and have not introduced themselves, and since when. */
+    private final Map<Peer, Long> strangers = new HashMap<>();
 
     /**
      * Creates a membership of this node alone.
@@ -189,18 +195,26 @@ final class Membership {
     /** The transport is connected to a process; the member that it is known to run is reachable. */
     void up(Peer peer) {
         present.add(peer);
+        strangers.put(peer, ticker.nanoTime());
         sendHello(peer, true);
         listener.connected(peer);
         for (Member member : members.values()) {
             if (peer.equals(member.peer())) {
+                strangers.remove(peer);
                 arrived(member);
             }
         }
     }
 
+    /** Whether all processes of the view have introduced themselves, so that all sessions of reachable nodes can be asked for. */
+    boolean knowsAllPresent() {
+        return strangers.isEmpty();
+    }
+
     /** The transport has lost a process. */
     void down(Peer peer) {
         present.remove(peer);
+        strangers.remove(peer);
         duplicates.gone(peer);
         for (Member member : members.values()) {
             if (peer.equals(member.peer()) && member.isReachable()) {
@@ -259,6 +273,7 @@ final class Membership {
 
     /** Another process has the node-id of this one: one of the two must leave. */
     private void duplicateNodeId(Peer from, long epoch, @Nullable Frame frame) {
+        strangers.remove(from);
         Frame.Hello hello = frame instanceof Frame.Hello introduced ? introduced : null;
         if (hello != null && hello.reply()) {
             sendHello(from, false);
@@ -303,6 +318,7 @@ final class Membership {
                 gone(member);
             }
             member.runs(sender.epoch(), from);
+            strangers.remove(from);
             if (present.contains(from)) {
                 arrived(member);
             } else {
@@ -376,6 +392,7 @@ final class Membership {
 
     /** Checks all members, {@link #TICKS_PER_DIGEST} times in the interval of a digest. */
     void tick(long now) {
+        strangers.values().removeIf(since -> now - since >= STRANGER_NANOS);
         Iterator<Member> all = members.values().iterator();
         while (all.hasNext()) {
             Member member = all.next();

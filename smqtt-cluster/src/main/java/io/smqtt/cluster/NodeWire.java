@@ -60,6 +60,11 @@ final class NodeWire implements ClientWire {
     }
 
     @Override
+    public boolean knowsOthers() {
+        return membership.knowsAllPresent();
+    }
+
+    @Override
     public Collection<String> keepers() {
         return membership.keepers();
     }

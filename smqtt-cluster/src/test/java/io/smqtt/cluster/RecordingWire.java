@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
  * @param others the nodes that are reachable
  * @param keepers those that keep sessions of others
  * @param earlier those of a version that does not know the adoption of stores
+ * @param strangers those that are connected and not known yet
  */
 record RecordingWire(
         Simulation simulation,
@@ -20,7 +21,8 @@ record RecordingWire(
         List<Frame> said,
         Collection<String> others,
         Collection<String> keepers,
-        Collection<String> earlier)
+        Collection<String> earlier,
+        Collection<String> strangers)
         implements ClientWire {
 
     /** Without other nodes. */
@@ -34,7 +36,16 @@ record RecordingWire(
             Collection<String> others,
             Collection<String> keepers,
             Collection<String> earlier) {
-        this(simulation, new SimulatedLoop(simulation), said, others, keepers, earlier);
+        this(simulation, new SimulatedLoop(simulation), said, others, keepers, earlier, List.of());
+    }
+
+    RecordingWire(Simulation simulation, List<Frame> said, Collection<String> others, Collection<String> strangers) {
+        this(simulation, new SimulatedLoop(simulation), said, others, others, List.of(), strangers);
+    }
+
+    @Override
+    public boolean knowsOthers() {
+        return strangers.isEmpty();
     }
 
     @Override

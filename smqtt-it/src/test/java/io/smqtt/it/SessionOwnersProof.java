@@ -12,17 +12,20 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Which node owns a client, as a register whose history is checked by Porcupine: clients with the same identifiers connect to all of three nodes with
  * {@code storage.replicas: 3}, while one of them is killed and started, or frozen, again and again. Needs Go.
  *
- * <p>{@code -Dsmqtt.owners.rounds=10}, {@code -Dsmqtt.owners.registers=4}, {@code -Dsmqtt.seed}.
+ * <p>{@code -Dsmqtt.owners.rounds=10}, {@code -Dsmqtt.owners.registers=4}, {@code -Dsmqtt.owners.freezes=50} (of 100 rounds), {@code
+ * -Dsmqtt.seed}.
  */
 class SessionOwnersProof {
 
     private static final int ROUNDS = Integer.getInteger("smqtt.owners.rounds", 10);
     private static final int REGISTERS = Integer.getInteger("smqtt.owners.registers", 4);
+    private static final int FREEZES = Integer.getInteger("smqtt.owners.freezes", 50);
     private static final int CLIENTS_OF_EACH = 3;
     private static final int LONGEST_MILLIS = 3_000;
 
@@ -37,11 +40,12 @@ class SessionOwnersProof {
     private final Random random = new Random(seed);
     private final RegisterHistory history = new RegisterHistory();
 
-    Path directory = Path.of("/tmp/camp/own" + System.nanoTime());
+    @TempDir
+    Path directory;
 
     @Test
     void aClientHasOneOwnerAtATime() throws InterruptedException {
-        System.out.println("[owners] seed " + seed + directory);
+        System.out.println("[owners] seed " + seed);
         List<SessionRegister> clients = new ArrayList<>();
         try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
             await().atMost(PATIENCE).until(cluster::isHome);
@@ -87,7 +91,7 @@ class SessionOwnersProof {
 
     private void run(ReplicatedCluster cluster, int round) {
         int node = random.nextInt(ReplicatedCluster.NODES);
-        boolean freezes = random.nextInt(100) < Integer.getInteger("smqtt.owners.freezes", 50);
+        boolean freezes = random.nextInt(100) < FREEZES;
         int before = history.size();
         if (freezes) {
             cluster.broker(node).signal("STOP");

@@ -120,10 +120,6 @@ final class SessionRegister extends Thread {
                 refused.incrementAndGet();
                 return;
             }
-            if (value == 0 && values.get() > 0) {
-                System.out.println("[owners] " + java.time.Instant.now() + " " + getName() + " at n"
-                        + cluster.nodeAt(address) + ": " + answer);
-            }
             history.read(register, number, value, call);
             if (random.nextInt(ONLY_READS) == 0) {
                 write(client);

@@ -250,14 +250,14 @@ public final class JGroupsTransport implements ClusterTransport {
                     handler.down(new Member(gone));
                 }
             }
-            for (Address come : next) {
-                if (!present.contains(come)) {
-                    PeerSender sender = new PeerSender(own, come);
-                    senders.put(come, sender);
-                    sender.start();
-                    handler.up(new Member(come));
-                }
+            List<Address> came =
+                    next.stream().filter(come -> !present.contains(come)).toList();
+            for (Address come : came) {
+                PeerSender sender = new PeerSender(own, come);
+                senders.put(come, sender);
+                sender.start();
             }
+            came.forEach(come -> handler.up(new Member(come))); // all of them before one of them is heard
             present = next;
         }
 
