@@ -59,7 +59,7 @@ final class DialledSocket extends NodeSocket {
     }
 
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
         beginning.isClosedHere = true;
         super.close();
     }
