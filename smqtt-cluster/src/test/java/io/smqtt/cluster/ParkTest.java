@@ -198,8 +198,7 @@ class ParkTest {
         simulation.run(Duration.ofSeconds(10));
 
         assertThat(drained)
-                .containsExactlyElementsOf(
-                        IntStream.range(0, 300).boxed().toList());
+                .containsExactlyElementsOf(IntStream.range(0, 300).boxed().toList());
     }
 
     @Test

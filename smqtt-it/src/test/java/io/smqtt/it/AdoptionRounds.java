@@ -198,7 +198,10 @@ final class AdoptionRounds {
             first.join();
         }
         pause(1, LONGEST_BETWEEN_MILLIS);
-        startAgain(round, order.get(1)); // until then the sessions of the first one stay there, because the second one may have parked messages for them
+        startAgain(
+                round,
+                order.get(1)); // until then the sessions of the first one stay there, because the second one may have
+        // parked messages for them
         first.join();
         round.noticedMillis = clock.millis();
         awaitHomes(round, order);
