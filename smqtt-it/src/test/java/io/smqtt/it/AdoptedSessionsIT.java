@@ -25,7 +25,7 @@ class AdoptedSessionsIT {
     private static final int PUBREC = 0x50;
     private static final int PUBREL = 0x62;
     private static final int PUBCOMP = 0x70;
-    private static final Duration FOUND_WITHIN = Duration.ofSeconds(5);
+    private static final Duration FOUND_WITHIN = Duration.ofSeconds(20);
 
     @TempDir
     Path directory;
