@@ -80,7 +80,7 @@ interface LocalClients {
         return false;
     }
 
-    /** What is known of stores that no node serves. */
+    /** The lookup of sessions in stores that no node serves. */
     default UnservedStores unserved() {
         return UnservedStores.NONE;
     }

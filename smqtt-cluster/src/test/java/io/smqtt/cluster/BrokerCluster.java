@@ -196,7 +196,7 @@ final class BrokerCluster {
         return Objects.requireNonNull(registries.get(names.get(broker))).queuedForGroups();
     }
 
-    /** Whether calls about messages that wait for groups are lost, which nobody notices. */
+    /** Whether calls about messages that wait for groups are lost without a notice. */
     void loseCalls(boolean lost) {
         hub.loseCalls(lost);
     }

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a node knows of the others before clients connect to it. */
+/** Nodes and routes at the start of a node, before clients connect to it. */
 class FirstNodesTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);
@@ -139,14 +139,20 @@ class FirstNodesTest {
         simulation.run(WHILE);
     }
 
-    @Test
-    void sessionsStayUntilANodeThatMayHaveKeptMessagesForThemIsThere() {
+    /** Node "a", with a session, starts while "home" is away. */
+    private SimulatedNode startWithoutHome() {
         SimulatedNode a = node("a", 1);
-        SimulatedNode b = node("b", 1);
         simulation.run(WHILE);
         go(a);
         a.node().execute(first(a, replicas("a", "home", "home", "a", "b"))::keepForOthers);
         simulation.run(WHILE);
+        return a;
+    }
+
+    @Test
+    void sessionsStayUntilANodeThatMayHaveKeptMessagesForThemIsThere() {
+        SimulatedNode b = node("b", 1);
+        SimulatedNode a = startWithoutHome();
 
         go(b);
         assertThat(a.clients().sessions()).containsKey("client");
@@ -159,11 +165,8 @@ class FirstNodesTest {
 
     @Test
     void sessionsMoveIfANodeThatMayHaveKeptMessagesForThemDoesNotReturn() {
-        SimulatedNode a = node("a", 1);
         SimulatedNode b = node("b", 1);
-        simulation.run(WHILE);
-        go(a);
-        a.node().execute(first(a, replicas("a", "home", "home", "a", "b"))::keepForOthers);
+        SimulatedNode a = startWithoutHome();
         simulation.run(LONG.multipliedBy(3));
 
         go(b);

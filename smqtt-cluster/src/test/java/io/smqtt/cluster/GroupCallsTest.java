@@ -60,7 +60,7 @@ class GroupCallsTest {
         pass();
         assertThat(sent).containsExactly(call(false, GROUP));
 
-        sent.clear(); // lost, or nobody was there
+        sent.clear(); // lost, or no other node was there
         digests(GroupCalls.DIGESTS_PER_REPETITION - 1);
         assertThat(sent).isEmpty();
         digests(1);

@@ -90,7 +90,7 @@ final class LoopbackHub {
         thread.execute(() -> ends.forEach(end -> end.handler.down(ended.get(name))));
     }
 
-    /** Whether calls about messages that wait for groups are lost, which nobody notices. */
+    /** Whether calls about messages that wait for groups are lost without a notice. */
     void loseCalls(boolean lost) {
         thread.execute(() -> losesCalls = lost);
     }

@@ -186,7 +186,7 @@ class ParkTest {
         for (int i = 0; i < 300; i++) {
             int burst = i;
             LongStream.range(100 + 8 * i, 108 + 8 * i).forEach(this::publish); // two windows
-            simulation.run(Duration.ofMillis(1)); // the last one of them is on its way
+            simulation.run(Duration.ofMillis(1)); // the last one of them is in flight
             a.later(() -> outbox.afterDrained(() -> drained.add(burst)));
             simulation.run(Duration.ofMillis(60)); // not in step with the attempts
         }

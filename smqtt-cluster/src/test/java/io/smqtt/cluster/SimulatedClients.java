@@ -125,7 +125,7 @@ final class SimulatedClients implements LocalClients {
         return awaited;
     }
 
-    /** What the node knows of stores that no node serves. */
+    /** The lookup of sessions in stores that no node serves. */
     void unserved(UnservedStores stores) {
         unserved = stores;
     }

@@ -20,7 +20,7 @@ final class VariedSettings {
         return of(usual.digestInterval(), usual.windowMessages(), clearedTopics, clearedBytes);
     }
 
-    /** So many messages at a time on their way to another node. */
+    /** So many messages in flight to another node. */
     static ClusterSettings withWindow(int messages) {
         ClusterSettings usual = ClusterSettings.defaults();
         return of(usual.digestInterval(), messages, usual.clearedTopics(), usual.clearedBytes());

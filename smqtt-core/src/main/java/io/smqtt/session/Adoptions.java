@@ -228,7 +228,7 @@ public final class Adoptions {
     }
 
     /**
-     * What is known of stores that no node serves.
+     * The lookup of sessions in stores that no node serves.
      *
      * @return {@link UnservedStores#NONE} without replicas
      */

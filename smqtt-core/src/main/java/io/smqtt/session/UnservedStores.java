@@ -6,8 +6,8 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node with replicas knows of stores that no node serves now, from its copies of their rows. Decides whether a session that is found nowhere may
- * begin. No method blocks.
+ * The lookup of sessions in stores that no node serves now, in the rows that a node with replicas has of them. Decides whether a session that is found
+ * nowhere may begin. No method blocks.
  */
 @AnyThread
 public interface UnservedStores {

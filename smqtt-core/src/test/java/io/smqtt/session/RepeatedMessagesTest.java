@@ -82,6 +82,15 @@ class RepeatedMessagesTest {
         return ticket;
     }
 
+    /** The store fails from now on. */
+    private Relayed routeInVain(ApplicationMessage message) {
+        store.failing = true;
+        Relayed ticket = route(message);
+        store.commit();
+        bench.run();
+        return ticket;
+    }
+
     @Test
     void aRepetitionIsNotTakenAgain() {
         open(3_600, "t");
@@ -116,10 +125,7 @@ class RepeatedMessagesTest {
         open(3_600, "t").connectionEnded(sink, false, -1);
         commit();
         ApplicationMessage message = message();
-        store.failing = true;
-        Relayed first = route(message);
-        store.commit();
-        bench.run();
+        Relayed first = routeInVain(message);
         assertThat(first.outcomes).containsExactly(false);
         store.failing = false;
 
@@ -135,10 +141,7 @@ class RepeatedMessagesTest {
         open(3_600, "t").connectionEnded(sink, false, -1);
         commit();
         ApplicationMessage message = message();
-        store.failing = true;
-        route(message);
-        store.commit();
-        bench.run();
+        routeInVain(message);
         store.failing = false;
         store.clockMillis += Duration.ofHours(1).toMillis();
 
@@ -215,10 +218,7 @@ class RepeatedMessagesTest {
             commit();
         }
         ApplicationMessage message = message();
-        store.failing = true;
-        route(message);
-        store.commit();
-        bench.run();
+        routeInVain(message);
         assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
 
         store.failing = false;

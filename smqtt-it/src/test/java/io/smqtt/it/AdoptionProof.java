@@ -48,7 +48,7 @@ class AdoptionProof {
         clear();
         try (NodeSpaces spaces = kinds.contains(AdoptionFailure.CUT) ? new NodeSpaces(ReplicatedCluster.NODES) : null;
                 ReplicatedCluster cluster = ReplicatedCluster.start(DIRECTORY, spaces)) {
-            await().atMost(PATIENCE).until(() -> AdoptionRounds.areHome(cluster));
+            await().atMost(PATIENCE).until(cluster::isHome);
             AdoptionLoad load = new AdoptionLoad(cluster, clock, random, RATE);
             AdoptionRounds rounds = new AdoptionRounds(cluster, spaces, load, clock, random, WIPE);
             load.begin();

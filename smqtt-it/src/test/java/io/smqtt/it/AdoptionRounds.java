@@ -130,16 +130,17 @@ final class AdoptionRounds {
             wiped++;
             say(round, "disk wiped");
         }
-        awaitSessions(round, clients);
-        awaitProgressWithout(round);
-        startAgain(round, round.node);
-        awaitHomes(round, List.of(round.node));
-        load.isBack(round.node);
+        absence(round, clients);
     }
 
     private void stop(Round round) {
         int clients = load.stopped(round.node, () -> cluster.terminate(round.node));
         awaitEnd(round, round.node);
+        absence(round, clients);
+    }
+
+    /** The clients of a node that has ended find their sessions at the others, until it is started again and serves them. */
+    private void absence(Round round, int clients) {
         awaitSessions(round, clients);
         awaitProgressWithout(round);
         startAgain(round, round.node);
@@ -274,7 +275,7 @@ final class AdoptionRounds {
     /** Waits until each node serves its own store, and no node sees another one serve it. Nodes that have to be started again are. */
     private void awaitHomes(Round round, List<Integer> failed) {
         int before = clock.millis();
-        while (!areHome(cluster)) {
+        while (!cluster.isHome()) {
             if (clock.millis() - before > PATIENCE.toMillis()) {
                 fault(
                         round,
@@ -304,16 +305,6 @@ final class AdoptionRounds {
         cluster.terminate(node);
         awaitEnd(round, node);
         startAgain(round, node);
-    }
-
-    /** Whether each node serves its own store, and sees the others serve theirs. */
-    static boolean areHome(ReplicatedCluster cluster) {
-        return IntStream.range(0, ReplicatedCluster.NODES).allMatch(node -> isHome("n" + node, cluster.servers(node)));
-    }
-
-    private static boolean isHome(String node, Map<String, String> servers) {
-        return node.equals(servers.get(node))
-                && servers.entrySet().stream().allMatch(each -> each.getKey().equals(each.getValue()));
     }
 
     private static boolean isSoon(BooleanSupplier condition) {

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 class NodeSpaces implements AutoCloseable {
 
     /** A hardware address that no node has. */
-    private static final String NOBODY = "02:00:00:00:00:01";
+    private static final String NO_HOST = "02:00:00:00:00:01";
 
     private static final AtomicInteger NETWORKS = new AtomicInteger();
 
@@ -152,7 +152,7 @@ class NodeSpaces implements AutoCloseable {
 
     /** Loses all packets from one node to another, unnoticed by their sender; the other way stays open. */
     final void mute(int from, int to) {
-        inside(from, "ip", "neigh", "replace", host(to), "lladdr", NOBODY, "nud", "permanent", "dev", "eth0");
+        inside(from, "ip", "neigh", "replace", host(to), "lladdr", NO_HOST, "nud", "permanent", "dev", "eth0");
     }
 
     /** Ends {@link #mute}. */

@@ -411,11 +411,6 @@ final class ReplicatedCluster implements AutoCloseable {
         });
     }
 
-    /** Whether a node asks to be started again. */
-    boolean needsRestart(int node) {
-        return get(node, "/health/live").statusCode() != HttpURLConnection.HTTP_OK;
-    }
-
     /** Which node serves whose store, as a node sees it: names of nodes, without the stores that no node serves. */
     Map<String, String> servers(int node) {
         Map<String, String> servers = new TreeMap<>();
@@ -430,7 +425,7 @@ final class ReplicatedCluster implements AutoCloseable {
 
     /** Whether a supervisor would let a node run: {@code /health/live}. */
     boolean isLive(int node) {
-        return get(node, "/health/live").statusCode() == 200;
+        return get(node, "/health/live").statusCode() == HttpURLConnection.HTTP_OK;
     }
 
     /** Whether a node says that it reaches another one. */

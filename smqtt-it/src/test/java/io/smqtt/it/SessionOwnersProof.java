@@ -97,8 +97,8 @@ class SessionOwnersProof {
             cluster.broker(node).signal("STOP");
             pause(FROZEN_MILLIS);
             cluster.broker(node).signal("CONT");
-            await().atMost(PATIENCE).until(() -> cluster.isHome() || cluster.needsRestart(node));
-            if (cluster.needsRestart(node)) {
+            await().atMost(PATIENCE).until(() -> cluster.isHome() || !cluster.isLive(node));
+            if (!cluster.isLive(node)) {
                 cluster.kill(node);
                 cluster.start(node);
             }

@@ -180,7 +180,7 @@ final class ReplicaNode implements ReplicaLink, Replicas {
         adopters.clear();
     }
 
-    /** What this node knows of stores that no node serves. */
+    /** The lookup of sessions in groups of this node that no node serves. */
     UnservedGroups unserved() {
         return Objects.requireNonNull(unserved);
     }
