@@ -210,7 +210,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     @AnyThread
     boolean hasTaken(long deliveryId) {
         DeliveryHistory history = groups.history();
-        return (history.knows(key, deliveryId) && !record.mayHaveLost(history, deliveryId))
+        return (history.knows(key, deliveryId) && !record.hasLost(history, deliveryId))
                 || record.tookBefore(deliveryId);
     }
 

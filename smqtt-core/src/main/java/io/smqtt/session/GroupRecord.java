@@ -92,11 +92,10 @@ final class GroupRecord {
         return stores != null && number != 0 && stores.takenBefore().knows(TakenNotes.delivery(number, deliveryId));
     }
 
-    /** See {@link SessionRecord#mayHaveLost}. */
+    /** See {@link SessionRecord#hasLost}. */
     @AnyThread
-    boolean mayHaveLost(DeliveryHistory history, long deliveryId) {
-        return stores != null
-                && (stores.hasFailedLately() || history.hasLostNoted(TakenNotes.delivery(number, deliveryId)));
+    boolean hasLost(DeliveryHistory history, long deliveryId) {
+        return stores != null && history.hasLostNoted(TakenNotes.delivery(number, deliveryId));
     }
 
     @AnyThread

@@ -43,7 +43,7 @@ final class RepeatedMessages {
             return once && history.knows(key, id);
         }
         boolean had = record.tookBefore(id)
-                || ((once || record.isAdopted()) && history.knows(key, id) && !record.mayHaveLost(history, id));
+                || ((once || record.isAdopted()) && history.knows(key, id) && !record.hasLost(history, id));
         if (had) {
             record.awaitTaken(ticket);
         }

@@ -249,10 +249,10 @@ final class SessionRecord {
         }
     }
 
-    /** Whether a delivery that the session has taken since the start may be lost: it could not be stored, or writes have failed lately. */
+    /** Whether a delivery that the session has taken since the start is lost, because it could not be stored. */
     @AnyThread
-    boolean mayHaveLost(DeliveryHistory history, long delivery) {
-        return stores.hasFailedLately() || history.hasLostNoted(TakenNotes.delivery(number, delivery));
+    boolean hasLost(DeliveryHistory history, long delivery) {
+        return history.hasLostNoted(TakenNotes.delivery(number, delivery));
     }
 
     private void writeHeader() {

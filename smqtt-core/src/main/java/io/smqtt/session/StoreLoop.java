@@ -33,9 +33,6 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private static final String WRITES = "writes to the store that failed";
     private static final String READS = "reads of the store that failed";
 
-    private static final long NOT_FAILED = -1;
-    private static final long LATELY_MILLIS = TimeUnit.MINUTES.toMillis(10);
-
     /** The interval between turns. QoS 1 messages just sent are held back for one to two turns. */
     static final int TURN_MILLIS = 5;
 
@@ -54,9 +51,6 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private boolean flushQueued;
     private boolean failing;
     private boolean over;
-
-    /** The time of the last failure, by the store's clock. */
-    private volatile long failedAtMillis = NOT_FAILED;
 
     /** The writes of the same event loop to the stores of other nodes. */
     private List<StoreLoop> adopted = List.of();
@@ -272,13 +266,6 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return failing;
     }
 
-    /** Whether the store has rejected writes in the last minutes. */
-    @AnyThread
-    boolean hasFailedLately(long nowMillis) {
-        long failed = failedAtMillis;
-        return failed != NOT_FAILED && nowMillis - failed < LATELY_MILLIS;
-    }
-
     /** Schedules turns for a window, until it wants no more. */
     void holdsBack(WriteBehindWindow messages) {
         writeBehind.add(messages);
@@ -366,8 +353,6 @@ public final class StoreLoop implements BrokerStore.CommitListener {
             LOG.warn("the store rejects writes; acknowledgements are withheld", cause);
         }
         failing = true;
-        BrokerStore source = store;
-        failedAtMillis = source == null ? NOT_FAILED : source.clockMillis();
         settle(position, false);
     }
 

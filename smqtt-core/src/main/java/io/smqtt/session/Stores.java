@@ -149,17 +149,6 @@ public final class Stores {
         return numbersExchanges;
     }
 
-    /** Whether writes have failed lately: then a session may have lost messages that it has taken. */
-    boolean hasFailedLately() {
-        long now = store.clockMillis();
-        for (StoreLoop loop : loops) {
-            if (loop.hasFailedLately(now)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** The messages of other nodes that the sessions had taken before the start. */
     TakenBefore takenBefore() {
         return takenBefore;

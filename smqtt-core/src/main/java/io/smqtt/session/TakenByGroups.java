@@ -37,6 +37,6 @@ final class TakenByGroups {
         SessionRecord record = member.record();
         DeliveryHistory history = services.history();
         return (record != null && record.tookBefore(id))
-                || (history.knows(member.key(), id) && (record == null || !record.mayHaveLost(history, id)));
+                || (history.knows(member.key(), id) && (record == null || !record.hasLost(history, id)));
     }
 }

@@ -135,6 +135,27 @@ class RepeatedMessagesTest {
         assertThat(store.put).containsExactly("once", "once");
     }
 
+    /** The store fails for other messages. */
+    @Test
+    void aMessageThatWasStoredIsNotTakenAgainAfterAFailure() {
+        open(3_600, "t").connectionEnded(sink, false, -1);
+        commit();
+        ApplicationMessage before = message();
+        route(before);
+        commit();
+        routeInVain(bench.message("t", "lost", QoS.EXACTLY_ONCE));
+        store.failing = false;
+        ApplicationMessage after = message();
+        route(after);
+        commit();
+
+        route(before.repeated());
+        route(after.repeated());
+        commit();
+
+        assertThat(store.put).containsExactly("once", "lost", "once");
+    }
+
     /** Its client was disconnected in place of a reason, and comes back much later. */
     @Test
     void aMessageThatCouldNotBeStoredIsTakenAgainHoweverLate() {
@@ -222,7 +243,7 @@ class RepeatedMessagesTest {
         assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
 
         store.failing = false;
-        store.clockMillis += Duration.ofHours(1).toMillis(); // no write has failed lately
+        store.clockMillis += Duration.ofHours(1).toMillis();
 
         assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
         ApplicationMessage next = message();
