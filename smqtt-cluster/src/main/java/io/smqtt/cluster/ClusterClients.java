@@ -241,7 +241,7 @@ final class ClusterClients {
             return; // requested again when the session is open
         } else if (fresh.mayWait(release, mine)
                 ? fresh.isAwaited()
-                : release.purpose() == Frame.Purpose.RESUME && servers.areKeptElsewhere()) {
+                : release.purpose() == Frame.Purpose.RESUME && servers.kept().areExpected()) {
             answer(from.nodeId(), claim, Frame.Outcome.BUSY, 0); // the session may be found in a moment
         } else if (mine == LocalClients.NONE || fresh.isOutOfReach(release)) {
             fresh.free(from.nodeId(), release);

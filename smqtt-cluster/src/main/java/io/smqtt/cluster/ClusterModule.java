@@ -216,6 +216,7 @@ public final class ClusterModule implements BrokerModule {
             core.sessions().watchGroups(new LocalGroups(created));
             sessions = clients;
             created.carry(questions);
+            created.clients().servers().kept().ask(questions);
             node = created;
             AdoptedRoutes adopted = new AdoptedRoutes(created::localChange, created::execute);
             created.clients()

@@ -70,7 +70,7 @@ final class FirstNodes {
                 node.membership().mayWantAll(status.home(), node.nanoTime());
             }
         }
-        node.clients().servers().started(away);
+        node.clients().servers().kept().started(away);
     }
 
     private boolean isAway(String nodeId) {

@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.session.NodeQueues;
 import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 @OnClusterLoop
 final class HomeServers {
-
-    /** A node that has failed at the same time as this one is usually started again within this time. */
-    private static final Duration AWAY_AT_START = Duration.ofSeconds(60);
 
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
 
@@ -45,8 +43,8 @@ final class HomeServers {
     private final Map<String, Own> own = new HashMap<>();
     private final Map<String, Heard> heard = new HashMap<>();
     private final Heir itself = new Itself();
-    private final Set<String> awayAtStart = new HashSet<>();
-    private long startedAtNanos;
+    private final AdoptedParks parks;
+    private final KeptElsewhere kept;
     private int introduced;
 
     /** Sessions that this node serves. */
@@ -113,6 +111,9 @@ final class HomeServers {
         this.fence = fence;
         this.wills = wills;
         this.retryNanos = retry.toNanos();
+        AdoptedParks.Receiver itsOwn = new OwnInbox(local, wire::execute);
+        this.parks = new AdoptedParks(node -> node.equals(wire.self().nodeId()) ? itsOwn : parkOf(node), wire::execute);
+        this.kept = new KeptElsewhere(wire, (home, node) -> own.containsKey(home) && !parks.has(home, node), outboxes);
     }
 
     static Duration longestAnnouncement() {
@@ -143,30 +144,31 @@ final class HomeServers {
         servedElsewhere = loses;
     }
 
-    /** This node starts, and these are away: before they failed they may have kept messages for the sessions of this one. */
-    void started(Set<String> away) {
-        awayAtStart.addAll(away);
-        startedAtNanos = wire.nanoTime();
-    }
-
-    /**
-     * Whether a node that was away at the start of this one may have messages for sessions of this one: it sends them here when it returns, so a session that
-     * has moved before would not get them. A node that has not returned for a minute is not expected any more.
-     */
-    boolean areKeptElsewhere() {
-        return !awayAtStart.isEmpty() && wire.nanoTime() - startedAtNanos < AWAY_AT_START.toNanos();
+    /** The messages that other nodes may have kept for sessions of this one. */
+    KeptElsewhere kept() {
+        return kept;
     }
 
     // --- this node serves
 
     /** This node has adopted the sessions of another one; see {@link io.smqtt.session.AdoptionWatch#adopted}. */
-    void adopted(String home, long reign, List<String> leftOut) {
+    void adopted(String home, long reign, List<String> leftOut, @Nullable NodeQueues parked) {
         introduce(home);
         Own serving = new Own(home, reign, leftOut);
         own.put(home, serving);
         forget(home);
         wills.servedBy(home, wire.self().nodeId());
         begin(serving, Frame.ServeStep.SEND_ON, () -> announce.accept(home, () -> announced(serving)));
+        if (parked != null) {
+            parks.adopted(home, parked);
+        }
+    }
+
+    /** The park for a node, for messages that another one had parked for it. */
+    private AdoptedParks.@Nullable Receiver parkOf(String node) {
+        introduce(node);
+        PeerOutbox messages = outboxes.apply(node);
+        return messages == null ? null : messages::inherit;
     }
 
     private void announced(Own serving) {
@@ -233,6 +235,7 @@ final class HomeServers {
             return;
         }
         ended.accept(home);
+        parks.ended(home);
         begin(
                 serving,
                 Frame.ServeStep.PARK_AGAIN,
@@ -436,10 +439,12 @@ final class HomeServers {
                 local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
                 return;
             }
+            OutboundMessage given = new OutboundMessage(message);
+            given.hold(new Inheritance(taken, wire::execute));
             groups.stream()
                     .filter(group -> !local.hasTaken(message, group, homes))
-                    .forEach(group -> local.redispatch(new OutboundMessage(message), group));
-            taken.accept(true);
+                    .forEach(group -> local.redispatch(given, group));
+            given.settle(true);
         }
 
         @Override
@@ -457,7 +462,7 @@ final class HomeServers {
 
     /** A node is reachable: it gets the step that is under way, or was the last one. */
     void up(String nodeId) {
-        awayAtStart.remove(nodeId);
+        kept.up(nodeId);
         Own ofHome = own.get(nodeId);
         if (ofHome != null) {
             ofHome.homeWasUp = true;
@@ -508,6 +513,8 @@ final class HomeServers {
     }
 
     void tick(long nowNanos) {
+        parks.tick();
+        kept.tick(nowNanos);
         for (Own serving : own.values()) {
             boolean isDue = !serving.missing.isEmpty() || !serving.late.isEmpty();
             if (isDue && nowNanos - serving.saidAtNanos >= retryNanos) {

@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The content of one frame of a {@link PeerOutbox}: messages that follow each other, all parked before, here or for another node, or none. */
 @OnClusterLoop
@@ -85,6 +86,19 @@ final class OutboundFrame {
         parts.add(next);
         count += next.count();
         bytes += next.bytes();
+    }
+
+    /**
+     * The frame with its place in a stream.
+     *
+     * @param epoch the run of the receiver
+     * @param stream the number of the stream
+     * @param oldest the oldest message of the stream that is kept; null if there is none before these
+     */
+    Frame.OutboundBatch inStream(long epoch, int stream, @Nullable Outbound oldest) {
+        long first = parts.get(0).sequence();
+        long base = oldest == null ? first : oldest.sequence();
+        return new Frame.OutboundBatch(epoch, stream, base, first, count, parts, isParked(), homes());
     }
 
     List<Outbound> parts() {

@@ -27,12 +27,26 @@ final class OutboundMessage extends Outbound {
         this.message = message;
     }
 
-    /** A message that was read from a park. */
-    static OutboundMessage parked(ApplicationMessage message, long row) {
+    /**
+     * A message that was read from a park. One for members of groups may have come to these.
+     *
+     * @param ofGroups the groups of which one member each is to get it
+     */
+    static OutboundMessage parked(ApplicationMessage message, boolean toAll, List<SharedFilter> ofGroups, long row) {
         OutboundMessage parked = new OutboundMessage(message);
-        parked.toAll(true);
+        parked.toAll = toAll;
+        parked.durable = toAll;
+        parked.groups = ofGroups;
         parked.row = row;
+        if (!ofGroups.isEmpty()) {
+            parked.mayHaveCome();
+        }
         return parked;
+    }
+
+    /** The same with another row, parked again. */
+    OutboundMessage parkedAgain(long number) {
+        return parked(message, toAll, groups, number);
     }
 
     /**
@@ -50,6 +64,14 @@ final class OutboundMessage extends Outbound {
         inherited.groups = ofGroups;
         inherited.hold(ticket);
         return inherited;
+    }
+
+    /** The same for all, to be parked for another node. The publisher waits for both. */
+    OutboundMessage copyToPark() {
+        OutboundMessage copy = new OutboundMessage(message);
+        copy.toAll(true);
+        copy.hold(ticket);
+        return copy;
     }
 
     /** Whether it is parked for another node. */
@@ -128,6 +150,12 @@ final class OutboundMessage extends Outbound {
         } else {
             groups = Stream.concat(groups.stream(), Stream.of(group)).toList();
         }
+    }
+
+    /** Those who are not in a shared group have it: only the groups are left. */
+    void toGroupsOnly() {
+        toAll = false;
+        durable = false;
     }
 
     /** Removes the groups, because other nodes get the message for them. */

@@ -12,10 +12,13 @@ import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Writes the queues of unreachable nodes to the broker's store, in the form of sessions, and reads them. Operations of one task of the
@@ -25,6 +28,10 @@ import java.util.function.Consumer;
 final class ParkStore implements BrokerStore.CommitListener {
 
     private static final String ANY_FILTER = "#";
+
+    /** No filter has it [MQTT-1.5.4-2]. */
+    private static final String SEPARATOR = "\0";
+
     private static final int[] NO_IDENTIFIERS = {};
     private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
@@ -92,23 +99,23 @@ final class ParkStore implements BrokerStore.CommitListener {
      *
      * @param queue the number of the queue
      * @param row the number of the message, greater than all before
-     * @param message the message
-     * @param ticket what its publisher waits for; decides how safe the message must be
+     * @param parked the message; what its publisher waits for decides how safe it must be
      * @param done called with true when it is stored, with false if it could not be
      */
-    void append(long queue, long row, ApplicationMessage message, RouteTicket ticket, Consumer<Boolean> done) {
+    void append(long queue, long row, OutboundMessage parked, Consumer<Boolean> done) {
+        ApplicationMessage message = parked.message();
         operation()
                 .putMessage(
                         queue,
                         new StoredMessage(
                                 row,
                                 message,
-                                ANY_FILTER,
+                                recipients(parked),
                                 message.qos(),
                                 message.retain(),
                                 NO_IDENTIFIERS,
                                 StoredDelivery.WAITING));
-        if (ticket.wantsStable()) {
+        if (parked.ticket().wantsStable()) {
             writer.requireSync();
         }
         whenStored(done);
@@ -116,9 +123,31 @@ final class ParkStore implements BrokerStore.CommitListener {
 
     /** The messages of a page. */
     static List<OutboundMessage> messages(StoredPage page) {
-        return page.messages().stream()
-                .map(row -> OutboundMessage.parked(row.message(), row.sequence()))
+        return page.messages().stream().map(ParkStore::message).toList();
+    }
+
+    /** A message that was read. */
+    static OutboundMessage message(StoredMessage row) {
+        String recipients = row.clientFilter();
+        if (recipients.equals(ANY_FILTER)) {
+            return OutboundMessage.parked(row.message(), true, List.of(), row.sequence());
+        }
+        List<String> filters = List.of(recipients.split(SEPARATOR));
+        List<SharedFilter> groups = filters.stream()
+                .filter(filter -> !filter.equals(ANY_FILTER))
+                .map(SharedFilter::of)
                 .toList();
+        return OutboundMessage.parked(row.message(), filters.contains(ANY_FILTER), groups, row.sequence());
+    }
+
+    /** The filter of a row: {@link #ANY_FILTER} and those of groups, as far as they get the message. */
+    private static String recipients(OutboundMessage message) {
+        if (!message.hasGroups()) {
+            return ANY_FILTER;
+        }
+        Stream<String> groups = message.groups().stream().map(SharedFilter::toString);
+        return (message.isToAll() ? Stream.concat(Stream.of(ANY_FILTER), groups) : groups)
+                .collect(Collectors.joining(SEPARATOR));
     }
 
     /** Reports the outcome of the last operation: true if it is stored, false if it could not be. */

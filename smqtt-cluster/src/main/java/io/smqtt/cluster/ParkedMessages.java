@@ -272,7 +272,7 @@ final class ParkedMessages {
         if (!headerStored) { // in the same commit: without it the message is not found again
             putHeader(to);
         }
-        to.append(ofQueue, message.row(), message.message(), message.ticket(), kept -> {
+        to.append(ofQueue, message.row(), message, kept -> {
             failing = !kept;
             if (!kept && ofQueue == queue) {
                 lost.run();
@@ -413,7 +413,7 @@ final class ParkedMessages {
                 expired++;
             } else {
                 taken++;
-                messages.add(OutboundMessage.parked(message, row.sequence()));
+                messages.add(ParkStore.message(row));
             }
         }
         if (expired > 0) {
@@ -515,7 +515,7 @@ final class ParkedMessages {
     /** A message that the node could not store is parked again, behind all others. */
     void addAgain(OutboundMessage message) {
         accepted(message);
-        OutboundMessage again = OutboundMessage.parked(message.message(), ++lastRow);
+        OutboundMessage again = message.parkedAgain(++lastRow);
         hasRoomFor(again); // drops the oldest, if that is the rule; its publisher has its acknowledgement
         append(again);
     }

@@ -53,9 +53,6 @@ final class PassedOn {
     /** Messages that were not accepted: passed on again with the next tick, or given back. */
     private final List<OutboundMessage> failed = new ArrayList<>();
 
-    /** The deliveries to group members on the failed node whose acknowledgement is missing: its store may have them or not. */
-    private final List<OutboundMessage> ofGroups = new ArrayList<>();
-
     /** The number of messages that are with a node. */
     private int open;
 
@@ -195,10 +192,6 @@ final class PassedOn {
             again.forEach(message -> give(message, false));
             return;
         }
-        if (!ofGroups.isEmpty()) {
-            takeOfGroups().forEach(this::giveToGroups);
-            return;
-        }
         if (!leftOut.isNothing()) {
             copy();
             return;
@@ -234,9 +227,11 @@ final class PassedOn {
             List<OutboundMessage> due =
                     page.stream().filter(message -> message.row() <= upTo).toList();
             copiedUpTo = due.isEmpty() ? upTo : due.get(due.size() - 1).row();
-            due.forEach(message -> give(message, true));
+            due.stream().filter(OutboundMessage::isToAll).forEach(message -> give(message, true));
             if (due.isEmpty()) {
                 caughtUp();
+            } else if (open == 0) {
+                loop.execute(this::run);
             }
         });
     }
@@ -249,12 +244,6 @@ final class PassedOn {
     void passSent(Iterable<Outbound> sent, Consumer<Outbound> lost) {
         for (Outbound message : sent) {
             complete = false; // what was sent later
-            if (message instanceof OutboundMessage one && one.hasGroups()) {
-                OutboundMessage rest = new OutboundMessage(one.message());
-                one.takeGroups().forEach(rest::addGroup);
-                rest.mayHaveCome();
-                ofGroups.add(rest);
-            }
             if (OutboundFrame.rowOf(message) != 0) {
                 pass((OutboundMessage) message);
             } else {
@@ -267,13 +256,6 @@ final class PassedOn {
         }
     }
 
-    /** Removes what members of groups were to get: the failed node has returned, and gets it again. */
-    List<OutboundMessage> takeOfGroups() {
-        List<OutboundMessage> all = List.copyOf(ofGroups);
-        ofGroups.clear();
-        return all;
-    }
-
     private void pass(List<OutboundMessage> page) {
         if (heir == null) {
             giveBack(page);
@@ -284,6 +266,7 @@ final class PassedOn {
 
     /** Passes a message on, which was taken from the park. */
     void pass(OutboundMessage message) {
+        message.mayHaveCome();
         if (leftOut.isNothing()) {
             give(message, false);
         } else {
@@ -300,6 +283,10 @@ final class PassedOn {
             }
             return;
         }
+        if (!message.isToAll()) {
+            giveToGroups(next, message);
+            return;
+        }
         open++;
         next.take(message.message(), List.of(), homes, isSafe -> {
             open--;
@@ -310,31 +297,37 @@ final class PassedOn {
             } else if (!isSafe) {
                 failed.add(message);
             } else {
-                if (!copy) {
+                countMoved(next);
+                if (!copy && message.hasGroups()) {
+                    message.toGroupsOnly();
+                    giveToGroups(next, message);
+                } else if (!copy) {
                     park.accepted(message);
-                }
-                if (!(next instanceof PeerOutbox)) { // a peer counts the delivery
-                    observer.messageElsewhere(Elsewhere.MOVED, 1);
                 }
             }
             answered(isSafe);
         });
     }
 
-    private void giveToGroups(OutboundMessage message) {
-        Heir next = heir;
-        if (next == null) {
-            ofGroups.add(message);
-            return;
-        }
+    /** A member of each group was to get a message, and its acknowledgement is missing: the store of the failed node may have it or not. */
+    private void giveToGroups(Heir next, OutboundMessage message) {
         open++;
         next.take(message.message(), message.groups(), homes, isSafe -> {
             open--;
-            if (!isSafe) {
-                ofGroups.add(message);
+            if (isSafe) {
+                park.accepted(message);
+                message.groups().forEach(group -> countMoved(next));
+            } else {
+                failed.add(message);
             }
             answered(isSafe);
         });
+    }
+
+    private void countMoved(Heir to) {
+        if (!(to instanceof PeerOutbox)) { // a peer counts the delivery
+            observer.messageElsewhere(Elsewhere.MOVED, 1);
+        }
     }
 
     private void answered(boolean isSafe) {

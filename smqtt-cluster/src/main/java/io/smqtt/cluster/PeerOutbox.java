@@ -212,8 +212,8 @@ final class PeerOutbox implements Heir {
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
             Outbound last = unacknowledged.removeLast();
-            if (OutboundFrame.isOfUseLater(last)) {
-                last.mayHaveCome(); // members of groups too, which get it in a frame that says nothing of this
+            if (OutboundFrame.isOfUseLater(last) || OutboundFrame.rowOf(last) != 0) {
+                last.mayHaveCome();
                 unsent.addFirst(last);
             } else {
                 lost(last);
@@ -233,8 +233,8 @@ final class PeerOutbox implements Heir {
 
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
     void afterDrained(Runnable task) {
-        Outbound last = unsent.last() == null ? unacknowledged.peekLast() : unsent.last();
-        last = last == null ? refused.last() : last;
+        Outbound sent = unacknowledged.isEmpty() ? refused.last() : unacknowledged.peekLast();
+        Outbound last = unsent.last() == null ? sent : unsent.last();
         if (reachable && park.hasUnread()) {
             markers.add(null, park.lastRow(), task);
         } else if (reachable && last != null) {
@@ -268,14 +268,12 @@ final class PeerOutbox implements Heir {
             if (message instanceof OutboundMessage one && !one.isExactlyOnce()) {
                 // it may have been delivered; QoS 1 allows a repetition
                 int groups = giveGroupsAway(one);
-                if (groups > 0) {
-                    observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);
-                    observer.deliveriesAdded(DeliverySource.REPEATED, groups);
-                }
+                observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);
+                observer.deliveriesAdded(DeliverySource.REPEATED, groups);
             }
             if (OutboundFrame.isInherited(message)) {
                 message.settle(false);
-            } else if (!message.isParked()) {
+            } else if (!OutboundFrame.isOfUseLater(message)) {
                 message.settle(true);
             } else if (message instanceof OutboundMessage one && one.row() == 0) {
                 load.forget(one);
@@ -350,7 +348,7 @@ final class PeerOutbox implements Heir {
             taken.accept(false);
             return;
         }
-        unsent.add(OutboundMessage.inherited(message, groups, homes, new Inheritance(taken)));
+        unsent.add(OutboundMessage.inherited(message, groups, homes, new Inheritance(taken, loop)));
         if (woken.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
@@ -379,10 +377,18 @@ final class PeerOutbox implements Heir {
 
     /** Another peer was to get a message for the sessions of this one: it is parked here, too. Before it is settled there. */
     void keepToo(OutboundMessage message) {
-        OutboundMessage copy = new OutboundMessage(message.message());
-        copy.toAll(true);
-        copy.hold(message.ticket());
-        park.add(copy);
+        park(message.copyToPark());
+    }
+
+    /** Another node had parked a message for the peer, and this node has its store: it is parked here. */
+    void inherit(OutboundMessage message, Consumer<Boolean> taken) {
+        observer.deliveriesAdded(DeliverySource.RECOVERED, message.deliveries());
+        message.hold(new Inheritance(taken, loop));
+        park(message);
+    }
+
+    private void park(OutboundMessage message) {
+        park.add(message);
         if (reachable) {
             pump();
         }
@@ -420,10 +426,11 @@ final class PeerOutbox implements Heir {
         for (Outbound message : unacknowledged) {
             if (OutboundFrame.rowOf(message) == 0) {
                 lost(message);
+            } else {
+                giveGroupsAway((OutboundMessage) message); // the others are dropped with the park
             }
         }
         nothingIsSent();
-        passedOn.takeOfGroups().forEach(this::giveGroupsAway);
         park.forget();
         peerEpoch = Long.MIN_VALUE;
         load.adjust(reachable);
@@ -496,7 +503,7 @@ final class PeerOutbox implements Heir {
                 } else if (message instanceof OutboundMessage one) {
                     SharedFilter group = MessageBytes.group(refusal.group());
                     if (one.takeGroup(group)) { // otherwise another member has it already
-                        redispatch.accept(one.isInherited() ? new OutboundMessage(one.message()) : one, group);
+                        redispatch.accept(one, group);
                     }
                 }
                 return;
@@ -512,10 +519,6 @@ final class PeerOutbox implements Heir {
         if (!reachable) {
             passOn(false);
             return;
-        }
-        for (OutboundMessage message : passedOn.isWanted() ? List.<OutboundMessage>of() : passedOn.takeOfGroups()) {
-            load.add(1, message.bytes());
-            unsent.add(message);
         }
         unsent.addAll(again);
         if (patience.isOver(nowNanos, unacknowledged.isEmpty())) {
@@ -542,10 +545,7 @@ final class PeerOutbox implements Heir {
     }
 
     private boolean send(OutboundFrame batch) {
-        long first = batch.parts().get(0).sequence();
-        long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
-        return send.test(new Frame.OutboundBatch(
-                peerEpoch, stream, base, first, batch.count(), batch.parts(), batch.isParked(), batch.homes()));
+        return send.test(batch.inStream(peerEpoch, stream, unacknowledged.peek()));
     }
 
     private void pump() {

@@ -113,7 +113,8 @@ final class PeerQuestions implements PeerQueries {
     }
 
     private void send(Wire now, String node, String name, byte[] question, MonoSink<byte[]> sink) {
-        Member member = now.membership.named(node);
+        Member named = now.membership.named(node);
+        Member member = named == null ? now.membership.find(node) : named;
         Peer peer = member == null ? null : member.peer();
         if (member == null || peer == null || !member.isReachable() || !member.answersQuestions()) {
             sink.error(new IllegalStateException(node + " cannot be asked"));

@@ -69,7 +69,7 @@ class AdoptedClientsTest {
         servers.observe(sentOn::add, (server, reign) -> {});
         a.node().clients().servers().observe(home -> {}, (server, reign) -> heard.add(server + " " + reign));
 
-        b.node().execute(() -> servers.adopted("a", 9, List.of()));
+        b.node().execute(() -> servers.adopted("a", 9, List.of(), null));
         simulation.run(WHILE);
 
         assertThat(heard).contains("b 9").containsOnly("b 9");

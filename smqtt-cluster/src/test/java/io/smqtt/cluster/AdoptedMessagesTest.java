@@ -99,7 +99,7 @@ class AdoptedMessagesTest {
                 },
                 of -> {},
                 of -> settled.add(server.nodeId()));
-        server.node().execute(() -> servers.adopted("home", reign, List.of(leftOut)));
+        server.node().execute(() -> servers.adopted("home", reign, List.of(leftOut), null));
     }
 
     /** It forgets them. */

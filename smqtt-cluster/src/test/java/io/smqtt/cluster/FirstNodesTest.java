@@ -3,13 +3,21 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.session.NodeQueues;
+import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ReplicaStatus;
 import io.smqtt.spi.Replicas;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSession;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
+import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -161,6 +169,54 @@ class FirstNodesTest {
 
         assertThat(a.clients().sessions()).doesNotContainKey("client");
         assertThat(b.clients().sessions()).containsKey("client");
+    }
+
+    @Test
+    void sessionsMoveWhenWhatWasKeptForThemHasComeFromTheAdopter() {
+        SimulatedNode b = node("b", 1);
+        SimulatedNode a = startWithoutHome();
+        ManualStore store = new ManualStore(simulation);
+        parked(store, 500);
+        a.takesUpTo(Duration.ofSeconds(20).toNanos());
+        NodeQueues queues = b.queuesIn(store);
+        b.node().execute(() -> b.node().clients().servers().adopted("home", 1, List.of(), queues));
+        go(b);
+        assertThat(a.arrivals()).hasSize(500); // but not accepted
+        assertThat(a.clients().sessions()).containsKey("client");
+        simulation.run(LONG);
+        go(b);
+
+        assertThat(a.clients().sessions()).doesNotContainKey("client");
+        assertThat(b.clients().sessions()).containsKey("client");
+    }
+
+    /** What "home" has acknowledged for "a". */
+    private void parked(ManualStore store, int messages) {
+        StoreWriter writer = store.writer(Runnable::run, new BrokerStore.CommitListener() {
+            @Override
+            public void committed(long position) {
+                // a test waits for nothing
+            }
+
+            @Override
+            public void failed(long position, Throwable cause) {
+                throw new AssertionError(cause);
+            }
+        });
+        long number = store.newSession();
+        writer.putSession(
+                new StoredSession(number, NodeQueues.id("a"), null, 0xFFFF_FFFFL, StoredSession.NEVER, null, 0));
+        for (int i = 0; i < messages; i++) {
+            ApplicationMessage message = ApplicationMessage.builder("t")
+                    .payload(Integer.toString(i))
+                    .qos(QoS.AT_LEAST_ONCE)
+                    .build();
+            writer.putMessage(
+                    number,
+                    new StoredMessage(
+                            i + 1, message, "#", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING));
+        }
+        writer.flush();
     }
 
     @Test

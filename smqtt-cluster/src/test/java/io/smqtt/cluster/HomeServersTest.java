@@ -75,7 +75,7 @@ class HomeServersTest {
                         },
                         of -> {},
                         of -> settled.add(server));
-        node(server).node().execute(() -> servers(server).adopted("home", reign, List.of()));
+        node(server).node().execute(() -> servers(server).adopted("home", reign, List.of(), null));
     }
 
     private boolean[] giveBack(String server) {
@@ -212,7 +212,7 @@ class HomeServersTest {
                 new HomeServers(wire, node("b"), home -> null, done -> done.accept(true), Runnable::run, wills, WHILE);
         servers.serve((home, done) -> done.run(), home -> {}, settled::add);
 
-        servers.adopted("home", 1, List.of());
+        servers.adopted("home", 1, List.of(), null);
         simulation.run(WHILE);
 
         assertThat(settled).containsExactly("home");

@@ -80,7 +80,7 @@ class LeftOutTest {
             BrokerModule.Core core = Objects.requireNonNull(part.core);
             core.sessions().adoptions().watch(new AdoptionWatch() {
                 @Override
-                public void adopted(String home, long reign, List<String> filters) {
+                public void adopted(String home, long reign, List<String> filters, NodeQueues parked) {
                     leftOut.add(filters);
                 }
 

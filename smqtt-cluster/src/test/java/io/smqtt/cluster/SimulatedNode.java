@@ -134,7 +134,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.loop = new SimulatedLoop(simulation);
         this.clients = new SimulatedClients(loop);
         this.buffers = new LoopBuffers(loop);
-        NodeQueues queues = queues(store);
+        NodeQueues queues = store == null ? null : queuesIn(store);
         Parks parks = new Parks(
                 limits,
                 queues == null ? null : new ParkStore(queues, loop),
@@ -160,15 +160,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
             loop.execute(() -> parks.recover(
                     queues, (found, since) -> node.membership().absent(found.nodeId(), since, found.filters())));
         }
+        PeerQuestions questions = new PeerQuestions();
+        node.carry(questions);
+        node.clients().servers().kept().ask(questions);
         node.start();
         process.start(node).block();
     }
 
     /** The queues of other nodes that a broker finds in its store. */
-    private @Nullable NodeQueues queues(@Nullable ManualStore store) {
-        if (store == null) {
-            return null;
-        }
+    @Nullable
+    NodeQueues queuesIn(ManualStore store) {
         Router router = new Router(
                 List.of(),
                 new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
@@ -709,6 +710,10 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         if (holdsSentOn) {
             heldSentOn.add(done);
         } else {
+            Homes.nodes(homes)
+                    .forEach(home -> arrivalsFor
+                            .computeIfAbsent(home, key -> new ArrayList<>())
+                            .add(numberIn(message)));
             done.accept(true);
         }
     }

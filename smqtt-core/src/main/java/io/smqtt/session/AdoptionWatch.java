@@ -16,8 +16,9 @@ public interface AdoptionWatch {
      * @param reign the number of the reign of this node over its store: later ones have greater numbers
      * @param leftOut the filters of sessions in the store that are not adopted, and get messages of other nodes; only {@link #EVERYTHING} if
      *     there are many; empty if all sessions are adopted
+     * @param parked what the other node has kept for absent nodes, in the adopted store: to be written until {@link #ending} has called its task
      */
-    void adopted(String home, long reign, List<String> leftOut);
+    void adopted(String home, long reign, List<String> leftOut, NodeQueues parked);
 
     /**
      * This node is about to forget the sessions of an adopted store. On any thread.

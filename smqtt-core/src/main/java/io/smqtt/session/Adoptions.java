@@ -95,7 +95,7 @@ public final class Adoptions {
             sentOn(home);
             settled(home);
         } else {
-            present.adopted(home, adoption.reign(), adoption.leftOut());
+            present.adopted(home, adoption.reign(), adoption.leftOut(), adoption.parked());
         }
         return new AdoptedStore(this, adoption);
     }
@@ -215,7 +215,8 @@ public final class Adoptions {
      */
     public void watch(AdoptionWatch observer) {
         watch = observer;
-        byHome.forEach((home, adoption) -> observer.adopted(home, adoption.reign(), adoption.leftOut()));
+        byHome.forEach(
+                (home, adoption) -> observer.adopted(home, adoption.reign(), adoption.leftOut(), adoption.parked()));
     }
 
     /**

@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The adoption of another node's store: its sessions become absent sessions of this node, which are stored there. A session whose client has another
- * one here is merged into that. Queues of shared groups, delayed and parked messages, retained messages, and sessions that only have a will left are not
- * touched: they wait for their node.
+ * one here is merged into that. Messages that are parked for absent nodes are for the cluster. Queues of shared groups, delayed messages, retained
+ * messages, and sessions that only have a will left are not touched: they wait for their node.
  *
  * <p>The store is read on the thread that adopts it. All else is done on event loops, some sessions at a time.
  */
@@ -68,7 +68,11 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     /** The numbers of the queues of shared groups in the store, which stay there. */
     private final Map<SharedFilter, Long> queues = new ConcurrentHashMap<>();
 
+    /** What the node has kept for absent nodes. */
+    private final NodeQueues parked;
+
     private boolean isLeftOut;
+    private boolean isParked;
     private final long reign;
     private @Nullable Found current;
     private int found;
@@ -113,6 +117,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         this.table = table;
         this.claims = claims;
         this.stores = stores;
+        this.parked = new NodeQueues(stores.store(), stores.waits());
         resources.router().loops().forEach(loop -> {
             byLoop.add(new ArrayDeque<>());
             heldBack.add(new ArrayDeque<>());
@@ -143,6 +148,11 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     /** See {@link AdoptionWatch#adopted}. When all sessions are installed. */
     List<String> leftOut() {
         return leftOut.size() > MOST_LEFT_OUT ? List.of(AdoptionWatch.EVERYTHING) : List.copyOf(leftOut);
+    }
+
+    /** The messages that the node has kept for absent nodes. */
+    NodeQueues parked() {
+        return parked;
     }
 
     /** A subscription is not adopted. Members of shared groups get nothing that is parked. */
@@ -179,9 +189,12 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         if (group != null) {
             queues.put(group, stored.number());
         }
-        isLeftOut = InProcess.isReserved(stored.clientId())
-                && !InProcess.isLocalOnly(stored.clientId())
-                && NodeQueues.node(stored.clientId()) == null;
+        String node = NodeQueues.node(stored.clientId());
+        isParked = node != null;
+        if (node != null) {
+            parked.recovered(node, stored, waiting);
+        }
+        isLeftOut = !isParked && InProcess.isReserved(stored.clientId()) && !InProcess.isLocalOnly(stored.clientId());
         boolean isOfItsNode = InProcess.isReserved(stored.clientId()) || InProcess.isLocalOnly(stored.clientId());
         if (isOfItsNode
                 || stored.expirySeconds()
@@ -202,6 +215,8 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         Found session = current;
         if (session != null) {
             session.subscriptions.add(subscription);
+        } else if (isParked) {
+            parked.recovered(subscription.clientFilter());
         } else if (isLeftOut) {
             leaveOut(subscription);
         }

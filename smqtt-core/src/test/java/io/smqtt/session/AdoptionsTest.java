@@ -106,7 +106,7 @@ class AdoptionsTest {
         bench.registry.rememberTaken();
         bench.registry.adoptions().watch(new AdoptionWatch() {
             @Override
-            public void adopted(String home, long reign, List<String> leftOut) {
+            public void adopted(String home, long reign, List<String> leftOut, NodeQueues parked) {
                 // the steps of the cluster are those of the test
             }
 

@@ -13,6 +13,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.persistence.StoreSettings;
 import io.smqtt.session.AdoptionWatch;
+import io.smqtt.session.NodeQueues;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -206,7 +207,7 @@ class AdoptionTest {
         public Mono<Void> start(Core core) {
             return Mono.fromRunnable(() -> core.sessions().adoptions().watch(new AdoptionWatch() {
                 @Override
-                public void adopted(String home, long reign, List<String> leftOut) {
+                public void adopted(String home, long reign, List<String> leftOut, NodeQueues parked) {
                     core.sessions().adoptions().settled(home);
                 }
 
