@@ -4,10 +4,12 @@ import os
 import selectors
 import socket
 import struct
+import threading
 import time
 
 PATIENCE = 60  # seconds for an answer
 PACE_SECONDS = 0.0005
+SYNC_PAUSE_SECONDS = 0.02
 
 
 def text(value):
@@ -39,14 +41,18 @@ def connect(host, port, name, clean):
     return connection
 
 
-def times(host, port, rate, seconds, clients=10, size=128):
-    """Sorted seconds from PUBLISH to PUBACK, of so many messages a second in all; the first half of the time does not count."""
+def absent(host, port, clients=10):
+    """Leaves sessions whose clients are away: what is acknowledged for them is stored."""
     for number in range(clients):
-        absent = connect(host, port, f"absent-{number}", False)
-        absent.sendall(packet(0x82, struct.pack(">H", 1) + text(f"acks/{number}") + b"\1"))
-        exactly(absent, 5)
-        absent.sendall(packet(0xE0, b""))
-        absent.close()
+        client = connect(host, port, f"absent-{number}", False)
+        client.sendall(packet(0x82, struct.pack(">H", 1) + text(f"acks/{number}") + b"\1"))
+        exactly(client, 5)
+        client.sendall(packet(0xE0, b""))
+        client.close()
+
+
+def times(host, port, rate, seconds, clients=10, size=128):
+    """Sorted seconds from PUBLISH to PUBACK, of so many messages a second in all."""
     publishers = [connect(host, port, f"publisher-{number}", True) for number in range(clients)]
     selector = selectors.DefaultSelector()
     for number, publisher in enumerate(publishers):
@@ -61,7 +67,7 @@ def times(host, port, rate, seconds, clients=10, size=128):
         while sent < total and begun + sent / rate <= now:
             number, identifier = sent % clients, sent // clients % 65535 + 1
             publishers[number].sendall(packet(0x32, text(f"acks/{number}") + struct.pack(">H", identifier) + bytes(size)))
-            pending[number, identifier] = now, sent
+            pending[number, identifier] = now
             sent += 1
         for key, _ in selector.select(PACE_SECONDS):
             number, buffer = key.data
@@ -70,24 +76,37 @@ def times(host, port, rate, seconds, clients=10, size=128):
             while len(buffer) >= 4:
                 (identifier,) = struct.unpack(">H", buffer[2:4])
                 del buffer[:4]
-                since, index = pending.pop((number, identifier))
-                if index >= total / 2:
-                    result.append(now - since)
+                result.append(now - pending.pop((number, identifier)))
     for publisher in publishers:
         publisher.close()
     return sorted(result)
 
 
-def syncs(directory, count=500, size=4096):
-    """Sorted seconds that an append and its sync take."""
-    result = []
-    with open(directory / "syncs", "wb", buffering=0) as file:
-        for _ in range(count):
-            since = time.monotonic()
-            file.write(bytes(size))
-            os.fdatasync(file.fileno())
-            result.append(time.monotonic() - since)
-    return sorted(result)
+class Syncs:
+    """Appends to a file on the disk of the nodes and syncs it, some times a second, while they do the same; the disk of an idle machine is faster."""
+
+    def __init__(self, directory, size=4096):
+        self.path, self.size, self.times, self.ended = directory / "syncs", size, [], threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        with open(self.path, "wb", buffering=0) as file:
+            while not self.ended.wait(SYNC_PAUSE_SECONDS):
+                since = time.monotonic()
+                file.write(bytes(self.size))
+                os.fdatasync(file.fileno())
+                self.times.append(time.monotonic() - since)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def sorted(self):
+        return sorted(self.times)
 
 
 def percentile(values, share):

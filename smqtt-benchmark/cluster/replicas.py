@@ -4,8 +4,9 @@
 Three nodes of a cluster on this machine, first with storage.replicas 1, then with 3 (extension `replication`). Messages at QoS 1 are queued for
 sessions that are away, and fetched by them when they come back: processor time and bytes on
 their way to the disk, of all three nodes together, for each message. Each case is run twice on the same nodes and the second run counts, so that the virtual
-machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node. Then --rate messages a
-second, each stored before its PUBACK: how long that takes, beside an append and a sync of the same disk.
+machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node. Then messages that are
+stored before their PUBACK, --warm seconds that do not count and --seconds for each of --rates: how long that takes, beside an append and a sync of
+the same disk at the same time.
 """
 import json
 import pathlib
@@ -25,17 +26,19 @@ def flags(parser):
     parser.add_argument("--messages", type=int, default=100, help="for each session")
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--rounds", type=int, default=2, help="runs of each case; the last one counts")
-    parser.add_argument("--rate", type=int, default=2000, help="messages a second whose acknowledgements are timed; 0 for none")
-    parser.add_argument("--seconds", type=int, default=20, help="for these")
+    parser.add_argument("--rates", default="200,2000", help="messages a second whose acknowledgements are timed, one after the other; empty for none")
+    parser.add_argument("--seconds", type=int, default=20, help="for each rate")
+    parser.add_argument("--warm", type=int, default=60, help="seconds at the last rate before, which do not count")
+    parser.add_argument("--directory", help="where the nodes have their data; the default is that of temporary files")
     parser.add_argument("--java", default="-Xmx700m", help="flags for the nodes' virtual machines")
     parser.add_argument("--jar", default=str(nodes.JAR), help="the nodes' program, to compare with another build")
+    parser.add_argument("--ext", default=str(EXTENSION), help="the same for the extension")
 
 
 def run(arguments):
-    print(f"{'replicas':>8} {'queued/s':>10} {'CPU us each':>12} {'disk bytes each':>16} {'memory MiB':>11} {'lost':>6} "
-          f"{'PUBACK p50/p99 ms':>18} {'sync p50/p99 ms':>16}", flush=True)
+    print(f"{'replicas':>8} {'queued/s':>10} {'CPU us each':>12} {'disk bytes each':>16} {'memory MiB':>11} {'lost':>6}", flush=True)
     for replicas in arguments.replicas.split(","):
-        with tempfile.TemporaryDirectory() as name:
+        with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
             case(arguments, pathlib.Path(name), int(replicas))
 
 
@@ -47,7 +50,7 @@ def case(arguments, directory, replicas):
     try:
         for index in range(COUNT):
             all_nodes.append(nodes.Node(
-                directory, index, ports, COUNT, arguments.jar, java=[*arguments.java.split(), f"-Dsmqtt.ext={EXTENSION}"], more=more,
+                directory, index, ports, COUNT, arguments.jar, java=[*arguments.java.split(), f"-Dsmqtt.ext={arguments.ext}"], more=more,
                 limits="{max-queued-messages: 1000000, max-queued-bytes: 1000000000, max-total-queued-bytes: 4000000000}",
                 storage=f"{{kind: rocksdb, replicas: {replicas}}}"))
         for node in all_nodes:  # the first start with replicas needs all of them
@@ -56,26 +59,39 @@ def case(arguments, directory, replicas):
             for other in all_nodes:
                 if node is not other:
                     node.await_peer(other)
-        for _ in range(arguments.rounds):
+        for number in range(arguments.rounds):
             before = used(all_nodes)
             result = load(arguments, directory, all_nodes[0])
             after = used(all_nodes)
+            nodes.say(f"round {number + 1}: {result['queued']:.0f} queued/s")
         each = arguments.sessions * arguments.messages
         memory = sum(nodes.memory(node.pid) for node in all_nodes) / 2**20
-        timed = timed_acks(arguments, directory, all_nodes[0])
         print(f"{replicas:8} {result['queued']:10.0f} {(after[0] - before[0]) * 1e6 / each:12.2f} {(after[1] - before[1]) / each:16.0f} "
-              f"{memory:11.0f} {result['lost']:6.0f} {timed}", flush=True)
+              f"{memory:11.0f} {result['lost']:6.0f}", flush=True)
+        timed_acks(arguments, directory, all_nodes)
     finally:
         for node in all_nodes:
             node.stop()
 
 
-def timed_acks(arguments, directory, node):
-    if arguments.rate == 0:
-        return ""
-    results = acks.times(node.host, node.ports.mqtt, arguments.rate, arguments.seconds), acks.syncs(directory)
-    acknowledged, synced = (f"{acks.percentile(each, 0.5):.2f}/{acks.percentile(each, 0.99):.2f}" for each in results)
-    return f"{acknowledged:>18} {synced:>16}"
+def timed_acks(arguments, directory, all_nodes):
+    rates = [int(rate) for rate in arguments.rates.split(",") if rate]
+    if not rates:
+        return
+    place = all_nodes[0].host, all_nodes[0].ports.mqtt
+    acks.absent(*place)
+    if arguments.warm:
+        acks.times(*place, rates[-1], arguments.warm)
+    for rate in rates:
+        before = used(all_nodes)[0]
+        with acks.Syncs(directory) as syncs:
+            acknowledged = acks.times(*place, rate, arguments.seconds)
+        cores = (used(all_nodes)[0] - before) / arguments.seconds
+        print(f"{rate:8} messages/s: PUBACK p50, p99 {percentiles(acknowledged)} ms; sync {percentiles(syncs.sorted())} ms; {cores:.2f} cores", flush=True)
+
+
+def percentiles(seconds):
+    return f"{acks.percentile(seconds, 0.5):.2f}, {acks.percentile(seconds, 0.99):.2f}"
 
 
 def used(all_nodes):

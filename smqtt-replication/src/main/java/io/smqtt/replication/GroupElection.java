@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.replication;
 
+import io.smqtt.cluster.jgroups.ReplicaProtocols;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
@@ -65,13 +66,18 @@ final class GroupElection extends ELECTION {
     private volatile boolean comesToMajority; // while a view is handled
 
     /**
-     * Creates the protocol of a group.
+     * Creates the protocol of a group, with a log that costs nothing while its levels are off.
      *
      * @param id the number of the protocol in messages
      * @param home the member that is elected if no other has a longer log, or null
      * @param unwilling whether this member is elected only if all others have shorter logs
      */
-    GroupElection(
+    static GroupElection create(
+            short id, GroupMembers members, RocksRaftLog votes, @Nullable String home, BooleanSupplier unwilling) {
+        return ReplicaProtocols.logged(() -> new GroupElection(id, members, votes, home, unwilling));
+    }
+
+    private GroupElection(
             short id, GroupMembers members, RocksRaftLog votes, @Nullable String home, BooleanSupplier unwilling) {
         this.unwilling = unwilling;
         setId(id);

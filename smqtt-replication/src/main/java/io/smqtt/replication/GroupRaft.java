@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.replication;
 
+import io.smqtt.cluster.jgroups.ReplicaProtocols;
 import io.smqtt.spi.StoreDamagedException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -47,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  *       was proposed for a quarter of a second, and all in one message.
  *   <li>A member that needs entries that were removed gets a checkpoint of the state ({@link AppliedEntries#isBehind}), and so does one whose log is
  *       empty while that of the leader is long.
+ *   <li>A member answers a leader when it has stored its entries, before it applies those that were committed before.
  * </ul>
  *
  * <p>All but {@link #votedFor(Address)} and the figures run on the engine's one thread of the group.
@@ -69,11 +71,13 @@ final class GroupRaft extends RAFT {
     private final Map<Address, Resent> resent = new HashMap<>();
     private final AtomicLong waiting = new AtomicLong();
     private long resendNanos = System.nanoTime();
+    private boolean isAnswering; // whether a leader waits for the answer to entries
+    private long committedMeanwhile; // what that leader has named
     private final Object turn = new Object();
     private boolean stopped; // guarded by turn
 
     /**
-     * Creates the protocol of a group.
+     * Creates the protocol of a group, with a log that costs nothing while its levels are off.
      *
      * @param id the number of the protocol in messages
      * @param settings the group
@@ -81,7 +85,18 @@ final class GroupRaft extends RAFT {
      * @param applied notified of entries that are not for the state
      * @param failed receives the failure that ends the group on this node
      */
-    GroupRaft(
+    static GroupRaft create(
+            short id,
+            GroupSettings settings,
+            GroupMembers group,
+            RocksRaftLog own,
+            ReplicatedState state,
+            AppliedEntries applied,
+            Consumer<Throwable> failed) {
+        return ReplicaProtocols.logged(() -> new GroupRaft(id, settings, group, own, state, applied, failed));
+    }
+
+    private GroupRaft(
             short id,
             GroupSettings settings,
             GroupMembers group,
@@ -144,6 +159,12 @@ final class GroupRaft extends RAFT {
         return message instanceof ObjectMessage object && object.getObject() instanceof LogEntries entries
                 ? entries.totalSize()
                 : 0;
+    }
+
+    private static boolean hasEntries(Message message) {
+        return message instanceof ObjectMessage object
+                && object.getObject() instanceof LogEntries entries
+                && entries.size() > 0;
     }
 
     /** The log stays open: the channel may be connected again. */
@@ -214,6 +235,10 @@ final class GroupRaft extends RAFT {
      */
     @Override
     protected RAFT commitLogTo(long index, boolean counted) {
+        if (isAnswering && !counted) {
+            committedMeanwhile = Math.max(committedMeanwhile, index);
+            return this;
+        }
         if (counted) {
             LogEntry entry = own.get(Math.min(index, last_appended));
             if (entry == null || entry.term() != currentTerm()) {
@@ -343,6 +368,10 @@ final class GroupRaft extends RAFT {
     @Override
     public void handleUpRequest(Message message, RaftHeader header) {
         waiting.addAndGet(-bytesOf(message));
+        if (header instanceof AppendEntriesRequest && hasEntries(message)) {
+            answerThenApply(message, header);
+            return;
+        }
         super.handleUpRequest(message, header);
         CommitTable table = commit_table;
         CommitTable.Entry entry =
@@ -355,6 +384,20 @@ final class GroupRaft extends RAFT {
             resent.remove(message.getSrc());
         } else if (before == null || before.isWatched() ? entry.sendSingleMessage() : before.has(entry.nextIndex())) {
             sendFrom(message.getSrc(), Math.max(entry.nextIndex(), 1));
+        }
+    }
+
+    /** Answers that entries are stored before those are applied that were committed before them: the leader waits for the answer. */
+    private void answerThenApply(Message message, RaftHeader header) {
+        committedMeanwhile = 0;
+        isAnswering = true;
+        try {
+            super.handleUpRequest(message, header);
+        } finally {
+            isAnswering = false;
+        }
+        if (committedMeanwhile > commit_index) {
+            super.commitLogTo(committedMeanwhile, false);
         }
     }
 

@@ -73,8 +73,8 @@ final class RaftGroup implements AutoCloseable {
         log = new RocksRaftLog(false, this::failed);
         addressed = new AddressedLog(log, settings.number());
         short id = (short) (FIRST_PROTOCOL + 2 * settings.number());
-        election = new GroupElection(id, members, log, settings.home(), () -> !listener.mayServe());
-        raft = new GroupRaft((short) (id + 1), settings, members, log, state, new Applied(), this::failed);
+        election = GroupElection.create(id, members, log, settings.home(), () -> !listener.mayServe());
+        raft = GroupRaft.create((short) (id + 1), settings, members, log, state, new Applied(), this::failed);
         raft.addRoleListener(this::roleChanged);
         thread = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread made = new Thread(task, "smqtt-group-" + settings.name());

@@ -49,8 +49,8 @@ class EarlierTermsTest {
         RocksRaftLog log = LogContent.open(folder.resolve("log"));
         log.append(1, new LogEntries().add(new LogEntry(1, GroupCommand.data(1, "old".getBytes()))));
         GroupSettings settings = new GroupSettings("g", 0, "a", NAMES, null, folder, 10, 1_000, LogLimits.defaults());
-        GroupRaft raft =
-                new GroupRaft((short) 801, settings, new GroupMembers(NAMES), log, state, new Ignored(), failure -> {});
+        GroupRaft raft = GroupRaft.create(
+                (short) 801, settings, new GroupMembers(NAMES), log, state, new Ignored(), failure -> {});
         lead(raft, 3);
         try {
             answer(raft, 3, 1);
@@ -112,7 +112,7 @@ class EarlierTermsTest {
         }
     }
 
-    private static final class Ignored implements GroupRaft.AppliedEntries {
+    static final class Ignored implements GroupRaft.AppliedEntries {
 
         @Override
         public void began(long index, long term) {}

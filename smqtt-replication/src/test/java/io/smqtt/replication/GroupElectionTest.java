@@ -67,7 +67,7 @@ class GroupElectionTest {
         raft.members(NAMES).raftId("a").log(log).setAddress(a);
         raft.setDownProtocol(new Votes());
         raft.init();
-        election = new GroupElection(ELECTION_ID, new GroupMembers(NAMES), log, null, () -> false);
+        election = GroupElection.create(ELECTION_ID, new GroupMembers(NAMES), log, null, () -> false);
         election.raft(raft).setAddress(a);
         election.setDownProtocol(new Votes());
     }

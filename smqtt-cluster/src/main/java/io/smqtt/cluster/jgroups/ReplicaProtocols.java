@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.MERGE3;
@@ -71,6 +72,24 @@ public final class ReplicaProtocols {
      */
     public static void connect(Callable<@Nullable Void> connecting) throws Exception {
         JGroupsStack.limited(connecting);
+    }
+
+    /**
+     * Creates a protocol that belongs above those of {@link #create}, with their log. That of the library formats each line before it looks whether its
+     * level is on, and an engine of consensus has a line for each message.
+     *
+     * @param making creates the protocol; called once, by the calling thread
+     * @return what it has made
+     * @param <P> the protocol
+     */
+    public static <P extends Protocol> P logged(Supplier<P> making) {
+        try {
+            return JGroupsStack.limited(making::get);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) { // declared by a callable
+            throw new IllegalStateException(e);
+        }
     }
 
     private static List<Protocol> create(PlainTcp transport, NodeAddresses addresses, List<String> nodes) {
