@@ -232,7 +232,7 @@ public final class ClusterModule implements BrokerModule {
             LocalRetained local = new LocalRetained(created, found);
             core.router().retained().observe(local);
             local.foundAll();
-            found.given();
+            found.given(created);
             NodeQueues queues = core.sessions().nodeQueues();
             if (queues != null) {
                 created.execute(

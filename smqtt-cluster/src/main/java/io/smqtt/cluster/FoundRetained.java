@@ -3,12 +3,15 @@ package io.smqtt.cluster;
 
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.RetainedMerge;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicName;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +28,11 @@ final class FoundRetained implements RetainedVersions {
     private byte @Nullable [] note;
 
     private volatile @Nullable RetainedReplica replica;
+
+    private @Nullable ClusterNode started; // guarded by this
+
+    /** What was found in stores of other nodes before this node has started; guarded by this. */
+    private final List<AdoptedRetained> early = new ArrayList<>();
 
     @Override
     public void found(ApplicationMessage message, RetainedVersion version) {
@@ -79,8 +87,29 @@ final class FoundRetained implements RetainedVersions {
         node.execute(() -> node.retained().recovered(message, version));
     }
 
-    /** Drops the messages that the tree has no more. */
-    void given() {
+    /** Drops the messages that the tree has no more. What was found in stores of other nodes meanwhile follows. */
+    void given(ClusterNode node) {
         messages.clear();
+        synchronized (this) {
+            started = node;
+            early.forEach(merge -> merge.into(node));
+            early.clear();
+        }
+    }
+
+    @Override
+    @AnyThread
+    public RetainedMerge merging(String home) {
+        return new AdoptedRetained(home, () -> replica, this::merge);
+    }
+
+    @AnyThread
+    private synchronized void merge(AdoptedRetained found) {
+        ClusterNode node = started;
+        if (node == null) {
+            early.add(found);
+        } else {
+            found.into(node);
+        }
     }
 }

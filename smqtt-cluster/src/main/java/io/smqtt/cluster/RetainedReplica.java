@@ -314,6 +314,27 @@ final class RetainedReplica {
         }
     }
 
+    /**
+     * Whether a row would change something here, or may do so. Any thread: the answer may be out of date.
+     *
+     * @param topic its topic
+     * @param version its version
+     */
+    @AnyThread
+    boolean isNewer(String topic, RetainedVersion version) {
+        Entry known = entries.get(topic);
+        return known == null || version.isAfter(known.version());
+    }
+
+    /**
+     * A row in the store of another node, which this one serves.
+     *
+     * @param home the other node
+     */
+    void found(RetainedRow row, String home) {
+        updated(row, home);
+    }
+
     private void updated(RetainedRow row, String sender) {
         RetainedVersion version = row.version();
         ApplicationMessage message = row.message();

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.Collection;
@@ -26,6 +27,7 @@ public final class Adoptions {
     private final SessionServices services;
     private final SessionTable sessions;
     private final SessionClaims claims;
+    private final RetainedKeeper retained;
     private final Map<String, StoreAdoption> byHome = new ConcurrentSkipListMap<>();
     private volatile @Nullable AdoptionWatch watch;
     private final Map<String, Long> unsettled = new ConcurrentHashMap<>();
@@ -44,7 +46,8 @@ public final class Adoptions {
         void served(String server, long reign);
     }
 
-    Adoptions(SessionServices services, SessionTable sessions, SessionClaims claims) {
+    Adoptions(SessionServices services, SessionTable sessions, SessionClaims claims, RetainedKeeper retained) {
+        this.retained = retained;
         this.services = services;
         this.sessions = sessions;
         this.claims = claims;
@@ -70,8 +73,16 @@ public final class Adoptions {
         }
         unsettled.put(home, System.nanoTime());
         try {
-            StoreAdoption adoption =
-                    new StoreAdoption(services, sessions, claims, own, own.adopting(home, store), reign, watch != null);
+            RetainedVersions versions = retained.versions();
+            StoreAdoption adoption = new StoreAdoption(
+                    services,
+                    sessions,
+                    claims,
+                    own,
+                    own.adopting(home, store),
+                    reign,
+                    watch != null,
+                    versions == null ? null : versions.merging(home));
             return adoption.read().handle((none, failure) -> {
                 if (failure != null) {
                     unsettled.remove(home);
@@ -90,6 +101,7 @@ public final class Adoptions {
     private AdoptedStore adopted(StoreAdoption adoption) {
         String home = adoption.home();
         byHome.put(home, adoption);
+        adoption.mergeRetained();
         AdoptionWatch present = watch;
         if (present == null) {
             sentOn(home);

@@ -104,7 +104,7 @@ public final class SessionRegistry {
         nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         sessions = new SessionTable(limits);
         claims = new SessionClaims(services, sessions);
-        adoptions = new Adoptions(services, sessions, claims);
+        adoptions = new Adoptions(services, sessions, claims, retained);
     }
 
     /**

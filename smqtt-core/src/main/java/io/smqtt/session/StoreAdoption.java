@@ -8,11 +8,14 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.Elsewhere;
+import io.smqtt.spi.RetainedMerge;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicName;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,8 +35,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The adoption of another node's store: its sessions become absent sessions of this node, which are stored there. A session whose client has another
- * one here is merged into that. Messages that are parked for absent nodes are for the cluster. Queues of shared groups, delayed messages, retained
- * messages, and sessions that only have a will left are not touched: they wait for their node.
+ * one here is merged into that. Messages that are parked for absent nodes are for the cluster. Its retained messages are merged into those of this node, by
+ * version, when all sessions are here. Queues of shared groups, delayed messages, and sessions that only have a will left are not touched: they wait for their
+ * node.
  *
  * <p>The store is read on the thread that adopts it. All else is done on event loops, some sessions at a time.
  */
@@ -55,6 +59,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     private final Stores own;
     private final Stores stores;
     private final boolean waits;
+    private final @Nullable RetainedMerge retained;
     private final List<ArrayDeque<Found>> byLoop = new ArrayList<>();
     private final Map<String, Found> byClient = new HashMap<>();
     private final List<Queue<Session>> heldBack = new ArrayList<>();
@@ -100,6 +105,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
      * @param own the store of this node
      * @param stores the adopted one
      * @param waits whether messages that this node has parked for the sessions come first: others are held back until {@link #sentOn}
+     * @param retained receives the retained messages of the store; null without a cluster
      */
     StoreAdoption(
             SessionServices services,
@@ -108,7 +114,9 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
             Stores own,
             Stores stores,
             long reign,
-            boolean waits) {
+            boolean waits,
+            @Nullable RetainedMerge retained) {
+        this.retained = retained;
         this.own = own;
         this.waits = waits;
         this.reign = reign;
@@ -240,7 +248,36 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void retained(ApplicationMessage message) {
-        // all nodes have them
+        found(message, null);
+    }
+
+    @Override
+    public void retained(ApplicationMessage message, RetainedVersion version) {
+        found(message, version);
+    }
+
+    private void found(ApplicationMessage message, @Nullable RetainedVersion version) {
+        RetainedMerge into = retained;
+        if (into != null) {
+            into.found(message, version);
+        }
+    }
+
+    @Override
+    public void retainedRemoval(TopicName topic, RetainedVersion version) {
+        RetainedMerge into = retained;
+        if (into != null) {
+            into.foundRemoval(topic, version);
+        }
+    }
+
+    /** The sessions are here: retained messages of the store that are newer than those of this node follow. */
+    @AnyThread
+    void mergeRetained() {
+        RetainedMerge into = retained;
+        if (into != null) {
+            into.begin();
+        }
     }
 
     @Override

@@ -46,4 +46,13 @@ public interface RetainedVersions {
      * @param note what was written last; of the caller
      */
     void foundNote(String name, byte[] note);
+
+    /**
+     * The store of another node is about to be read, which this one serves from now on.
+     *
+     * @param home the other node
+     * @return receives its retained messages
+     */
+    @AnyThread
+    RetainedMerge merging(String home);
 }

@@ -10,10 +10,14 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.RetainedMerge;
+import io.smqtt.spi.RetainedVersion;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicName;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -374,6 +378,73 @@ class AdoptionsTest {
         adopt();
 
         assertThat(hasTaken(message)).isTrue();
+    }
+
+    // --- retained messages
+
+    /** The versions of a cluster, which notes what is found in the store of another node. */
+    private final class Versions implements RetainedVersions {
+
+        private final List<String> found = new ArrayList<>();
+        private boolean hadSessions;
+
+        @Override
+        public @Nullable RetainedVersion of(TopicName topic, @Nullable ApplicationMessage current) {
+            return null;
+        }
+
+        @Override
+        public void found(ApplicationMessage message, RetainedVersion version) {
+            // the own store has none
+        }
+
+        @Override
+        public void foundRemoval(TopicName topic, RetainedVersion version) {
+            // the own store has none
+        }
+
+        @Override
+        public void foundNote(String name, byte[] note) {
+            // the own store has none
+        }
+
+        @Override
+        public RetainedMerge merging(String home) {
+            found.add(home);
+            return new RetainedMerge() {
+                @Override
+                public void found(ApplicationMessage message, @Nullable RetainedVersion version) {
+                    found.add(message.payload().asString() + " "
+                            + Objects.requireNonNull(version).clock());
+                }
+
+                @Override
+                public void foundRemoval(TopicName topic, RetainedVersion version) {
+                    found.add("- " + version.clock());
+                }
+
+                @Override
+                public void begin() {
+                    hadSessions = bench.registry.find("x") != null;
+                    found.add("complete");
+                }
+            };
+        }
+    }
+
+    @Test
+    void retainedMessagesOfTheStoreAreMergedWhenItsSessionsAreThere() {
+        Versions versions = new Versions();
+        bench.registry.retained().keepVersions(versions);
+        found(adopted, 5, "x", "t");
+        ApplicationMessage message = bench.message("a/b", "kept", QoS.AT_LEAST_ONCE);
+        adopted.retained.add(message);
+        adopted.removals.put(TopicName.of("c"), new RetainedVersion(9, HOME));
+        start();
+        adopt();
+
+        assertThat(versions.found).containsExactly(HOME, "kept " + message.id(), "- 9", "complete");
+        assertThat(versions.hadSessions).isTrue();
     }
 
     // --- moves and two sessions of one client

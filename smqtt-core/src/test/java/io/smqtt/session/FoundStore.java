@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import io.smqtt.topic.TopicName;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,8 +25,17 @@ final class FoundStore implements BrokerStore {
     final Map<Long, List<StoredMessage>> messages = new LinkedHashMap<>();
     final List<Long> removed = new ArrayList<>();
 
+    /** Removed messages, each as the number of its session and its own. */
+    final List<String> removedMessages = new ArrayList<>();
+
     /** Notes of before, and those that were submitted. */
     final Map<String, byte[]> notes = new LinkedHashMap<>();
+
+    /** Retained messages of before. */
+    final List<ApplicationMessage> retained = new ArrayList<>();
+
+    /** Removals of retained messages of before, with their versions. */
+    final Map<TopicName, RetainedVersion> removals = new LinkedHashMap<>();
 
     /** The texts of messages that were submitted. */
     final List<String> put = new ArrayList<>();
@@ -84,6 +96,10 @@ final class FoundStore implements BrokerStore {
                             position[0]++;
                             notes.put((String) arguments[0], (byte[]) arguments[1]);
                         }
+                        case "removeMessage" -> {
+                            position[0]++;
+                            removedMessages.add(arguments[0] + "/" + arguments[1]);
+                        }
                         case "removeSession" -> {
                             position[0]++;
                             removed.add((Long) arguments[0]);
@@ -110,6 +126,8 @@ final class FoundStore implements BrokerStore {
             found.received().forEach(visitor::received);
             found.released().forEach(visitor::released);
         });
+        retained.forEach(message -> visitor.retained(message, new RetainedVersion(message.id(), "home")));
+        removals.forEach(visitor::retainedRemoval);
         notes.forEach(visitor::note);
     }
 
