@@ -30,6 +30,7 @@ public final class Adoptions {
     private final RetainedKeeper retained;
     private final Map<String, StoreAdoption> byHome = new ConcurrentSkipListMap<>();
     private volatile @Nullable AdoptionWatch watch;
+    private volatile @Nullable DelayedMessages delayed;
     private final Map<String, Long> unsettled = new ConcurrentHashMap<>();
     private volatile UnservedStores unserved = UnservedStores.NONE;
     private volatile ServedElsewhere servedElsewhere = (server, reign) -> {};
@@ -53,6 +54,11 @@ public final class Adoptions {
         this.claims = claims;
     }
 
+    /** Sets the delayed messages of this node. Before a store is adopted. */
+    void delayed(DelayedMessages messages) {
+        delayed = messages;
+    }
+
     /** See {@link SessionRegistry#adopt}. */
     AdoptedStore adopt(String home, long reign, BrokerStore store) {
         try {
@@ -74,15 +80,17 @@ public final class Adoptions {
         unsettled.put(home, System.nanoTime());
         try {
             RetainedVersions versions = retained.versions();
+            Stores adopting = own.adopting(home, store);
             StoreAdoption adoption = new StoreAdoption(
                     services,
                     sessions,
                     claims,
                     own,
-                    own.adopting(home, store),
+                    adopting,
                     reign,
                     watch != null,
-                    versions == null ? null : versions.merging(home));
+                    versions == null ? null : versions.merging(home),
+                    new AdoptedQueues(delayed, adopting));
             return adoption.read().handle((none, failure) -> {
                 if (failure != null) {
                     unsettled.remove(home);
@@ -115,6 +123,7 @@ public final class Adoptions {
     /** See {@link AdoptedStore#end}. */
     CompletableFuture<Void> end(StoreAdoption adoption) {
         unsettled.put(adoption.home(), System.nanoTime());
+        adoption.endQueues();
         AdoptionWatch present = watch;
         CompletableFuture<Void> quiet = new CompletableFuture<>();
         if (present == null) {

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 /**
  * Removes a delayed message from the store when all receivers have it. The copies of receivers at QoS 2 and the removal are one commit, so that a
- * crash in between neither loses nor repeats them.
+ * crash in between neither loses nor repeats them. The removal from an adopted store comes after the copies: then receivers at QoS 2 note what they have taken.
  */
 @AnyThread
 final class DueTicket extends HeldTicket {
@@ -19,6 +19,7 @@ final class DueTicket extends HeldTicket {
     private final StoreLoop loop;
     private final boolean waits;
     private final boolean stable;
+    private final boolean ofOwnStore;
     private final Consumer<StoreWriter> removal;
     private final CommitCallback done;
 
@@ -31,11 +32,19 @@ final class DueTicket extends HeldTicket {
      * @param loop the event loop that routes the message
      * @param waits whether acknowledgements wait for the store
      * @param stable whether stable storage is required
+     * @param ofOwnStore whether the message is in the store of this node, as the receivers at QoS 2 are: then their copies are part of its removal
      * @param removal removes the message from the store
      * @param done called on that event loop with the outcome
      */
-    DueTicket(StoreLoop loop, boolean waits, boolean stable, Consumer<StoreWriter> removal, CommitCallback done) {
+    DueTicket(
+            StoreLoop loop,
+            boolean waits,
+            boolean stable,
+            boolean ofOwnStore,
+            Consumer<StoreWriter> removal,
+            CommitCallback done) {
         super(1);
+        this.ofOwnStore = ofOwnStore;
         this.loop = loop;
         this.waits = waits;
         this.stable = stable;
@@ -55,8 +64,15 @@ final class DueTicket extends HeldTicket {
 
     @Override
     public synchronized boolean join(JointOperation operation) {
-        operations.add(operation);
-        return true;
+        if (ofOwnStore) {
+            operations.add(operation);
+        }
+        return ofOwnStore;
+    }
+
+    @Override
+    public boolean mayComeAgain() {
+        return !ofOwnStore; // the copies are committed before the removal
     }
 
     @Override

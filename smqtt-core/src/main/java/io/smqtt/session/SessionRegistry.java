@@ -141,6 +141,7 @@ public final class SessionRegistry {
     public DelayedMessages delay(DelayedConfig config) {
         DelayedMessages messages = new DelayedMessages(resources, retained, config);
         delayed = messages;
+        adoptions.delayed(messages);
         return messages;
     }
 

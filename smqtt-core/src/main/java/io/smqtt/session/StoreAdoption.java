@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The adoption of another node's store: its sessions become absent sessions of this node, which are stored there. A session whose client has another
  * one here is merged into that. Messages that are parked for absent nodes are for the cluster. Its retained messages are merged into those of this node, by
- * version, when all sessions are here. Queues of shared groups, delayed messages, and sessions that only have a will left are not touched: they wait for their
- * node.
+ * version, when all sessions are here; its delayed messages are published in their time ({@link AdoptedQueues}). Queues of shared groups, and sessions that only
+ * have a will left, are not touched: they wait for their node.
  *
  * <p>The store is read on the thread that adopts it. All else is done on event loops, some sessions at a time.
  */
@@ -60,6 +60,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     private final Stores stores;
     private final boolean waits;
     private final @Nullable RetainedMerge retained;
+    private final AdoptedQueues rest;
     private final List<ArrayDeque<Found>> byLoop = new ArrayList<>();
     private final Map<String, Found> byClient = new HashMap<>();
     private final List<Queue<Session>> heldBack = new ArrayList<>();
@@ -106,6 +107,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
      * @param stores the adopted one
      * @param waits whether messages that this node has parked for the sessions come first: others are held back until {@link #sentOn}
      * @param retained receives the retained messages of the store; null without a cluster
+     * @param rest receives the queues that are of no session
      */
     StoreAdoption(
             SessionServices services,
@@ -115,8 +117,10 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
             Stores stores,
             long reign,
             boolean waits,
-            @Nullable RetainedMerge retained) {
+            @Nullable RetainedMerge retained,
+            AdoptedQueues rest) {
         this.retained = retained;
+        this.rest = rest;
         this.own = own;
         this.waits = waits;
         this.reign = reign;
@@ -197,6 +201,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
         if (group != null) {
             queues.put(group, stored.number());
         }
+        rest.found(stored, waiting);
         String node = NodeQueues.node(stored.clientId());
         isParked = node != null;
         if (node != null) {
@@ -392,6 +397,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     /** All nodes have sent on what they had parked: sessions whose clients have another one here are merged into that. */
     @AnyThread
     void settled() {
+        rest.begin();
         for (Session session = unmerged.poll(); session != null; session = unmerged.poll()) {
             LocalMove.untilMoved(services, claims, session);
         }
@@ -416,6 +422,12 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     }
 
     // --- the end
+
+    /** Queues that are of no session get no turn any more: what waits stays in the store. */
+    @AnyThread
+    void endQueues() {
+        rest.end();
+    }
 
     /** Nothing that fails from now on is tried again: the store takes nothing any more. */
     @AnyThread
@@ -443,13 +455,14 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     private CompletableFuture<Void> begin() {
         List<Queue<Session>> waiting = new ArrayList<>();
         resources.router().loops().forEach(loop -> waiting.add(new ArrayDeque<>()));
-        int all = 1;
+        int all = 2; // the queues, and this method
         for (Session session : present) {
             waiting.get(session.owner().index()).add(session);
             all++;
         }
         CompletableFuture<Void> gone = new CompletableFuture<>();
         AtomicInteger missing = new AtomicInteger(all);
+        rest.end().whenComplete((none, failure) -> letGo(missing, gone));
         return onLoops(this::takeHeldBack)
                 .thenCompose(none -> onLoops(loop -> forget(loop, waiting.get(loop.index()), missing, gone)))
                 .thenCompose(none -> {
