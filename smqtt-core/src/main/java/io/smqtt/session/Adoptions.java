@@ -90,7 +90,7 @@ public final class Adoptions {
                     reign,
                     watch != null,
                     versions == null ? null : versions.merging(home),
-                    new AdoptedQueues(delayed, adopting));
+                    new AdoptedQueues(services, delayed, adopting));
             return adoption.read().handle((none, failure) -> {
                 if (failure != null) {
                     unsettled.remove(home);

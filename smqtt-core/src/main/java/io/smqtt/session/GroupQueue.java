@@ -44,10 +44,8 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     private final GroupRecord record;
     private final long key = TakenMessages.newKey();
     private final GroupTail tail;
-
     private final GroupHead head;
     private final GroupPulls pulls;
-
     private final GroupExpiry expiry;
     private long next = GroupRecord.FIRST_WAITING;
 
@@ -183,6 +181,15 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
     /** Adds a message that no member can take. */
     @Override
     public void deliver(ApplicationMessage message, Subscription ofQueue, RouteTicket ticket) {
+        deliver(message, ticket, message.qos() == QoS.EXACTLY_ONCE);
+    }
+
+    /** Adds a message of an adopted store. Members get it when the operation is settled that has joined the ticket. */
+    void move(ApplicationMessage message, RouteTicket ticket) {
+        deliver(message, ticket, true);
+    }
+
+    private void deliver(ApplicationMessage message, RouteTicket ticket, boolean jointly) {
         assert owner.executor().inEventLoop();
         if (members.isEmpty() && !ended) {
             groups.endIfUnused(this);
@@ -198,9 +205,9 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             ticket.dropped(full);
             return;
         }
-        append(message, ticket);
+        append(message, ticket, jointly);
         observer.messageQueued(message.qos(), message.footprintBytes());
-        TracedQueue.queued(message, ofQueue, message.qos());
+        TracedQueue.queued(message, subscription, message.qos());
         ticket.queued();
         serve();
         groups.held(this);
@@ -245,7 +252,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
         return full == null;
     }
 
-    private void append(ApplicationMessage message, RouteTicket ticket) {
+    private void append(ApplicationMessage message, RouteTicket ticket, boolean jointly) {
         boolean stored = isStored();
         StoreLoop loop = stored ? loop() : null;
         long number = next++;
@@ -262,7 +269,7 @@ final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupP
             head.add(entry);
             return;
         }
-        if (message.qos() == QoS.EXACTLY_ONCE) {
+        if (jointly) {
             JointGroupMessage part = new JointGroupMessage(this, entry, inMemory);
             if (ticket.join(part)) {
                 if (!inMemory) {

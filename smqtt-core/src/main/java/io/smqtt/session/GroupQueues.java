@@ -82,9 +82,14 @@ final class GroupQueues {
     }
 
     private GroupQueue create(SharedFilter name) {
+        return new GroupQueue(name, resources, this, ownerOf(name));
+    }
+
+    /** The event loop of the queue of a group. */
+    RoutingLoop ownerOf(SharedFilter name) {
         List<RoutingLoop> loops = router.loops();
         int hash = name.hashCode();
-        return new GroupQueue(name, resources, this, loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size())));
+        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
     }
 
     @Nullable

@@ -6,7 +6,10 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.thread.OnEventLoop;
 
-/** A QoS 2 message for the queue of a shared group, stored by the publisher's event loop. It can be pulled when it is committed. */
+/**
+ * A QoS 2 message for the queue of a shared group, stored by the publisher's event loop, or any message that moves to the queue from an adopted store. It can be
+ * pulled when it is committed.
+ */
 @OnEventLoop
 final class JointGroupMessage implements JointOperation {
 
@@ -23,6 +26,11 @@ final class JointGroupMessage implements JointOperation {
     @Override
     public void submit(StoreWriter writer) {
         queue.record().put(writer, entry);
+    }
+
+    /** Removes the message, which is stored and was given to no member. On the event loop of the queue. */
+    void discard() {
+        entry.settle(queue.loop());
     }
 
     @Override

@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The adoption of another node's store: its sessions become absent sessions of this node, which are stored there. A session whose client has another
  * one here is merged into that. Messages that are parked for absent nodes are for the cluster. Its retained messages are merged into those of this node, by
- * version, when all sessions are here; its delayed messages are published in their time ({@link AdoptedQueues}). Queues of shared groups, and sessions that only
- * have a will left, are not touched: they wait for their node.
+ * version, when all sessions are here; its delayed messages are published in their time, and queues of shared groups are used up by members
+ * ({@link AdoptedQueues}). Sessions that only have a will left are not touched: they wait for their node.
  *
  * <p>The store is read on the thread that adopts it. All else is done on event loops, some sessions at a time.
  */
@@ -71,7 +71,7 @@ final class StoreAdoption implements BrokerStore.RecoveryVisitor {
     /** The filters of sessions that are not adopted. */
     private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
 
-    /** The numbers of the queues of shared groups in the store, which stay there. */
+    /** The numbers of the queues of shared groups in the store. */
     private final Map<SharedFilter, Long> queues = new ConcurrentHashMap<>();
 
     /** What the node has kept for absent nodes. */

@@ -68,6 +68,7 @@ final class FoundStore implements BrokerStore {
     @Override
     public StoreWriter writer(Executor loop, CommitListener listener) {
         long[] position = {0};
+        List<Runnable> effects = new ArrayList<>();
         return (StoreWriter) Proxy.newProxyInstance(
                 StoreWriter.class.getClassLoader(), new Class<?>[] {StoreWriter.class}, (proxy, method, arguments) -> {
                     switch (method.getName()) {
@@ -79,7 +80,9 @@ final class FoundStore implements BrokerStore {
                         }
                         case "flush" -> {
                             long until = position[0];
-                            flushed.add(() -> settle(loop, listener, until));
+                            List<Runnable> all = List.copyOf(effects);
+                            effects.clear();
+                            flushed.add(() -> settle(loop, listener, until, all));
                         }
                         case "putMessage" -> {
                             position[0]++;
@@ -96,9 +99,10 @@ final class FoundStore implements BrokerStore {
                             position[0]++;
                             notes.put((String) arguments[0], (byte[]) arguments[1]);
                         }
-                        case "removeMessage" -> {
+                        case "removeMessage", "removeHandedOver" -> {
                             position[0]++;
                             removedMessages.add(arguments[0] + "/" + arguments[1]);
+                            effects.add(() -> remove((Long) arguments[0], (Long) arguments[1]));
                         }
                         case "removeSession" -> {
                             position[0]++;
@@ -110,7 +114,17 @@ final class FoundStore implements BrokerStore {
                 });
     }
 
-    private void settle(Executor loop, CommitListener listener, long until) {
+    private void remove(long session, long sequence) {
+        messages.computeIfPresent(
+                session,
+                (number, rows) ->
+                        rows.stream().filter(row -> row.sequence() != sequence).toList());
+    }
+
+    private void settle(Executor loop, CommitListener listener, long until, List<Runnable> effects) {
+        if (!failing) {
+            effects.forEach(Runnable::run);
+        }
         if (failing) {
             loop.execute(() -> listener.failed(until, new IllegalStateException("it is served elsewhere")));
         } else {
@@ -136,6 +150,7 @@ final class FoundStore implements BrokerStore {
             long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply) {
         List<StoredMessage> page = messages.getOrDefault(session, List.of()).stream()
                 .filter(message -> message.sequence() >= fromSequence)
+                .limit(maxMessages)
                 .toList();
         loop.execute(() -> reply.accept(new StoredPage(page, null)));
         if (awaited != null && awaited == session) {
