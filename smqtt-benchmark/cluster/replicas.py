@@ -3,7 +3,7 @@
 
 Three nodes of a cluster on this machine, first with storage.replicas 1, then with 3 (extension `replication`). Messages at QoS 1 are queued for
 sessions that are away, and fetched by them when they come back: processor time and bytes on
-their way to the disk, of all three nodes together, for each message. Each case is run twice on the same nodes and the second run counts, so that the virtual
+their way to the disk, of all three nodes together, for each message. Each case is run --rounds times on the same nodes and the last run counts, so that the virtual
 machines are warm; what their compilers take is not counted. Loaded by `smqtt bench` on the same machine, at the first node. Then messages that are
 stored before their PUBACK, --warm seconds that do not count and --seconds for each of --rates: how long that takes, beside an append and a sync of
 the same disk at the same time.
@@ -25,7 +25,7 @@ def flags(parser):
     parser.add_argument("--sessions", type=int, default=1000)
     parser.add_argument("--messages", type=int, default=100, help="for each session")
     parser.add_argument("--size", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=2, help="runs of each case; the last one counts")
+    parser.add_argument("--rounds", type=int, default=4, help="runs of each case; the last one counts")
     parser.add_argument("--rates", default="200,2000", help="messages a second whose acknowledgements are timed, one after the other; empty for none")
     parser.add_argument("--seconds", type=int, default=20, help="for each rate")
     parser.add_argument("--warm", type=int, default=60, help="seconds at the last rate before, which do not count")
