@@ -2,8 +2,6 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.topic.SharedFilter;
-import java.util.List;
 import java.util.function.Consumer;
 
 /** The node that serves the sessions of a failed one, and receives the messages parked for that. */
@@ -14,12 +12,10 @@ interface Heir {
      * Takes a message, behind those before it.
      *
      * @param message the message
-     * @param groups empty if it goes to all sessions. Otherwise those of which one member each was to get it, and may have: if the node knows of none that
-     *     has, it is given to another member here. The message goes to no other session then
      * @param homes the nodes whose sessions are to get it, see {@link Homes}
      * @param taken receives on the cluster's loop, once, maybe at once, whether the node has accepted it, so that it need not be kept for the failed node any more
      */
-    void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken);
+    void take(ApplicationMessage message, String homes, Consumer<Boolean> taken);
 
     /**
      * All messages that are queued for the node up to now are parked for the failed one, too. Later ones wait until {@link #letGo}, behind those that it

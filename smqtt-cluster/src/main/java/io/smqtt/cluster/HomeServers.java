@@ -3,7 +3,6 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.NodeQueues;
-import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -434,17 +433,8 @@ final class HomeServers {
     private final class Itself implements Heir {
 
         @Override
-        public void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken) {
-            if (groups.isEmpty()) {
-                local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
-                return;
-            }
-            OutboundMessage given = new OutboundMessage(message);
-            given.hold(new Inheritance(taken, wire::execute));
-            groups.stream()
-                    .filter(group -> !local.hasTaken(message, group, homes))
-                    .forEach(group -> local.redispatch(given, group));
-            given.settle(true);
+        public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
+            local.sentOn(message, homes, accepted -> wire.execute(() -> taken.accept(accepted)));
         }
 
         @Override

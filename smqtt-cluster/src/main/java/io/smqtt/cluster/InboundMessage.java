@@ -10,7 +10,6 @@ import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Predicate;
 
 /**
  * A message of another node, with the ticket for its acknowledgement to that node. It is routed to subscribers of this
@@ -111,17 +110,6 @@ final class InboundMessage implements RouteTicket, RouteScope {
     /** The nodes whose adopted sessions are to get it. */
     Set<String> homes() {
         return homes;
-    }
-
-    /**
-     * Refuses the groups of a message for sessions that this node has adopted. Before the first {@link #release}.
-     *
-     * @param hasTaken whether a member of the group has the message already
-     */
-    void refuseGroups(Predicate<SharedFilter> hasTaken) {
-        if (adoptedOnly) {
-            forwarded.groups().stream().filter(group -> !hasTaken.test(group)).forEach(this::refused);
-        }
     }
 
     /** Reports to the other node that a group cannot take the message here. Before the first {@link #release}. */

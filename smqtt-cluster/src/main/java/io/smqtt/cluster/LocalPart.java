@@ -2,7 +2,6 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.function.Consumer;
@@ -28,7 +27,8 @@ interface LocalPart extends GroupCalls.Local {
     void deliver(List<InboundMessage> messages);
 
     /**
-     * Routes a message to a local member of a group, or queues it here, because another node could not deliver it.
+     * Routes a message to a local member of a group, or queues it here, because another node could not deliver it. If a member may have it, because it is
+     * {@linkplain ApplicationMessage#isRepeated() repeated}, all nodes are asked before.
      *
      * @param message the message, whose ticket is held for it
      * @param group the group
@@ -75,19 +75,6 @@ interface LocalPart extends GroupCalls.Local {
      */
     default void sentOn(ApplicationMessage message, String homes, Consumer<Boolean> done) {
         done.accept(true);
-    }
-
-    /**
-     * Whether a member of a group has taken a message, among the sessions of nodes that this one serves. Any thread.
-     *
-     * @param message the message
-     * @param group the group
-     * @param homes the nodes, see {@link Homes}
-     * @return false if that is not known
-     */
-    @AnyThread
-    default boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
-        return false;
     }
 
     /**

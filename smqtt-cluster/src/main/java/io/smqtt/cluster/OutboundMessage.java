@@ -8,6 +8,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /** A message to one peer, with the hold on its publisher's acknowledgement. */
@@ -30,12 +31,12 @@ final class OutboundMessage extends Outbound {
     /**
      * A message that was read from a park. One for members of groups may have come to these.
      *
-     * @param ofGroups the groups of which one member each is to get it
+     * @param ofGroups the groups of which one member each is to get it; if there are none it goes to all others
      */
-    static OutboundMessage parked(ApplicationMessage message, boolean toAll, List<SharedFilter> ofGroups, long row) {
+    static OutboundMessage parked(ApplicationMessage message, List<SharedFilter> ofGroups, long row) {
         OutboundMessage parked = new OutboundMessage(message);
-        parked.toAll = toAll;
-        parked.durable = toAll;
+        parked.toAll = ofGroups.isEmpty();
+        parked.durable = parked.toAll;
         parked.groups = ofGroups;
         parked.row = row;
         if (!ofGroups.isEmpty()) {
@@ -46,22 +47,19 @@ final class OutboundMessage extends Outbound {
 
     /** The same with another row, parked again. */
     OutboundMessage parkedAgain(long number) {
-        return parked(message, toAll, groups, number);
+        return parked(message, groups, number);
     }
 
     /**
      * A message that is parked for another node, whose sessions the peer serves. It stays there until the peer has it.
      *
-     * @param ofGroups the groups of which one member each was to get it, see {@link Heir#take}; if there are none it goes to all
      * @param nodes the nodes whose sessions are to get it, see {@link Homes}
      */
-    static OutboundMessage inherited(
-            ApplicationMessage message, List<SharedFilter> ofGroups, String nodes, RouteTicket ticket) {
+    static OutboundMessage inherited(ApplicationMessage message, String nodes, RouteTicket ticket) {
         OutboundMessage inherited = new OutboundMessage(message);
         inherited.inherited = true;
         inherited.homes(nodes);
-        inherited.toAll = ofGroups.isEmpty();
-        inherited.groups = ofGroups;
+        inherited.toAll = true;
         inherited.hold(ticket);
         return inherited;
     }
@@ -122,12 +120,17 @@ final class OutboundMessage extends Outbound {
         return refused;
     }
 
-    /** Splits the groups off as another message. */
+    /** Splits the groups off as another message. The publisher waits for both. */
     OutboundMessage splitGroups() {
         OutboundMessage split = new OutboundMessage(message);
         split.groups = takeGroups();
         split.hold(ticket);
         return split;
+    }
+
+    /** Gives the message to a member of each of its groups here; it is {@linkplain #settle settled} after that. */
+    void giveTo(BiConsumer<OutboundMessage, SharedFilter> redispatch) {
+        groups.forEach(group -> redispatch.accept(this, group));
     }
 
     ApplicationMessage message() {
@@ -150,12 +153,6 @@ final class OutboundMessage extends Outbound {
         } else {
             groups = Stream.concat(groups.stream(), Stream.of(group)).toList();
         }
-    }
-
-    /** Those who are not in a shared group have it: only the groups are left. */
-    void toGroupsOnly() {
-        toAll = false;
-        durable = false;
     }
 
     /** Removes the groups, because other nodes get the message for them. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Set;
@@ -22,7 +21,7 @@ final class OwnInbox implements AdoptedParks.Receiver {
     private long last;
 
     /** A message without an answer. */
-    private record Sent(long sequence, OutboundMessage message, Consumer<Boolean> taken) {}
+    private record Sent(long sequence, Consumer<Boolean> taken) {}
 
     /** The adopted sessions of other nodes do not get what was parked for this one. */
     private static final class OwnSessions implements AdoptedHomes {
@@ -53,29 +52,23 @@ final class OwnInbox implements AdoptedParks.Receiver {
 
     @Override
     public void take(OutboundMessage message, Consumer<Boolean> taken) {
-        open.add(new Sent(++last, message, taken));
-        ForwardedMessage forwarded = new ForwardedMessage(message.message(), message.isToAll(), message.groups());
+        if (message.hasGroups()) { // another member may have it
+            message.hold(new Inheritance(taken, loop));
+            message.giveTo(local::redispatch);
+            message.settle(true);
+            return;
+        }
+        open.add(new Sent(++last, taken));
+        ForwardedMessage forwarded = new ForwardedMessage(message.message(), true, List.of());
         inbox.receive(
                 0, new Frame.PublishBatch(0, 0, open.element().sequence(), last, List.of(forwarded), true, Homes.NONE));
     }
 
     private void acknowledged(Frame.PublishAck ack) {
         while (!open.isEmpty() && open.element().sequence() <= ack.upTo()) {
-            settle(open.remove(), ack.refusals());
+            Sent done = open.remove();
+            boolean isRefused = ack.refusals().stream().anyMatch(refusal -> refusal.sequence() == done.sequence());
+            done.taken().accept(!isRefused);
         }
-    }
-
-    private void settle(Sent done, List<Frame.Refusal> refusals) {
-        OutboundMessage message = new OutboundMessage(done.message().message());
-        message.hold(new Inheritance(done.taken(), loop));
-        boolean taken = true;
-        for (Frame.Refusal refusal : refusals) {
-            if (refusal.sequence() == done.sequence() && refusal.group().isEmpty()) {
-                taken = false;
-            } else if (refusal.sequence() == done.sequence()) { // another member
-                local.redispatch(message, SharedFilter.of(refusal.group()));
-            }
-        }
-        message.settle(taken);
     }
 }

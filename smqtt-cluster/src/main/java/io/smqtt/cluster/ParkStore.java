@@ -14,11 +14,11 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Writes the queues of unreachable nodes to the broker's store, in the form of sessions, and reads them. Operations of one task of the
@@ -129,25 +129,19 @@ final class ParkStore implements BrokerStore.CommitListener {
     /** A message that was read. */
     static OutboundMessage message(StoredMessage row) {
         String recipients = row.clientFilter();
-        if (recipients.equals(ANY_FILTER)) {
-            return OutboundMessage.parked(row.message(), true, List.of(), row.sequence());
-        }
-        List<String> filters = List.of(recipients.split(SEPARATOR));
-        List<SharedFilter> groups = filters.stream()
-                .filter(filter -> !filter.equals(ANY_FILTER))
-                .map(SharedFilter::of)
-                .toList();
-        return OutboundMessage.parked(row.message(), filters.contains(ANY_FILTER), groups, row.sequence());
+        List<SharedFilter> groups = recipients.equals(ANY_FILTER)
+                ? List.of()
+                : Arrays.stream(recipients.split(SEPARATOR))
+                        .map(SharedFilter::of)
+                        .toList();
+        return OutboundMessage.parked(row.message(), groups, row.sequence());
     }
 
-    /** The filter of a row: {@link #ANY_FILTER} and those of groups, as far as they get the message. */
+    /** The filter of a row: {@link #ANY_FILTER}, or those of the groups that get the message. */
     private static String recipients(OutboundMessage message) {
-        if (!message.hasGroups()) {
-            return ANY_FILTER;
-        }
-        Stream<String> groups = message.groups().stream().map(SharedFilter::toString);
-        return (message.isToAll() ? Stream.concat(Stream.of(ANY_FILTER), groups) : groups)
-                .collect(Collectors.joining(SEPARATOR));
+        return message.hasGroups()
+                ? message.groups().stream().map(SharedFilter::toString).collect(Collectors.joining(SEPARATOR))
+                : ANY_FILTER;
     }
 
     /** Reports the outcome of the last operation: true if it is stored, false if it could not be. */

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class PassedOn {
 
     private final ParkedMessages park;
+    private final ParkedForGroups groups;
     private final BrokerObserver observer;
     private final Executor loop;
     private final Runnable takeOffered;
@@ -61,9 +62,12 @@ final class PassedOn {
     /**
      * Creates it for a park.
      *
+     * @param groups gives those that are for members of groups
      * @param takeOffered parks what event loops have queued for the failed node
      */
-    PassedOn(ParkedMessages park, BrokerObserver observer, Executor loop, Runnable takeOffered) {
+    PassedOn(
+            ParkedMessages park, ParkedForGroups groups, BrokerObserver observer, Executor loop, Runnable takeOffered) {
+        this.groups = groups;
         this.takeOffered = takeOffered;
         this.park = park;
         this.observer = observer;
@@ -196,8 +200,10 @@ final class PassedOn {
             copy();
             return;
         }
-        park.take(this::pass);
-        if (open == 0 && failed.isEmpty() && !park.hasUnreadUpTo(upTo)) {
+        if (!groups.isFull()) {
+            park.take(this::pass);
+        }
+        if (open == 0 && failed.isEmpty() && groups.isIdle() && !park.hasUnreadUpTo(upTo)) {
             caughtUp();
         }
     }
@@ -230,8 +236,6 @@ final class PassedOn {
             due.stream().filter(OutboundMessage::isToAll).forEach(message -> give(message, true));
             if (due.isEmpty()) {
                 caughtUp();
-            } else if (open == 0) {
-                loop.execute(this::run);
             }
         });
     }
@@ -261,12 +265,11 @@ final class PassedOn {
             giveBack(page);
             return;
         }
-        page.forEach(this::pass);
+        groups.give(page).forEach(this::pass);
     }
 
     /** Passes a message on, which was taken from the park. */
     void pass(OutboundMessage message) {
-        message.mayHaveCome();
         if (leftOut.isNothing()) {
             give(message, false);
         } else {
@@ -283,12 +286,8 @@ final class PassedOn {
             }
             return;
         }
-        if (!message.isToAll()) {
-            giveToGroups(next, message);
-            return;
-        }
         open++;
-        next.take(message.message(), List.of(), homes, isSafe -> {
+        next.take(message.message(), homes, isSafe -> {
             open--;
             if (!isSafe && copy) {
                 if (heir == next) {
@@ -297,37 +296,15 @@ final class PassedOn {
             } else if (!isSafe) {
                 failed.add(message);
             } else {
-                countMoved(next);
-                if (!copy && message.hasGroups()) {
-                    message.toGroupsOnly();
-                    giveToGroups(next, message);
-                } else if (!copy) {
+                if (!copy) {
                     park.accepted(message);
+                }
+                if (!(next instanceof PeerOutbox)) { // a peer counts the delivery
+                    observer.messageElsewhere(Elsewhere.MOVED, 1);
                 }
             }
             answered(isSafe);
         });
-    }
-
-    /** A member of each group was to get a message, and its acknowledgement is missing: the store of the failed node may have it or not. */
-    private void giveToGroups(Heir next, OutboundMessage message) {
-        open++;
-        next.take(message.message(), message.groups(), homes, isSafe -> {
-            open--;
-            if (isSafe) {
-                park.accepted(message);
-                message.groups().forEach(group -> countMoved(next));
-            } else {
-                failed.add(message);
-            }
-            answered(isSafe);
-        });
-    }
-
-    private void countMoved(Heir to) {
-        if (!(to instanceof PeerOutbox)) { // a peer counts the delivery
-            observer.messageElsewhere(Elsewhere.MOVED, 1);
-        }
     }
 
     private void answered(boolean isSafe) {

@@ -7,7 +7,6 @@ import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
-import io.smqtt.spi.Elsewhere;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
@@ -58,6 +57,7 @@ final class PeerOutbox implements Heir {
     private final Patience patience;
     private final RefusedMessages refused = new RefusedMessages();
     private final DrainMarkers markers = new DrainMarkers(() -> refused.isOpen(unsent, unacknowledged));
+    private final ParkedForGroups forGroups;
     private final PassedOn passedOn;
     private final ServedHomes served = new ServedHomes();
 
@@ -87,7 +87,8 @@ final class PeerOutbox implements Heir {
         this.redispatch = redispatch;
         this.park = park;
         this.patience = new Patience(settings.retransmit().toNanos());
-        this.passedOn = new PassedOn(park, observer, loop, this::takeOffered);
+        this.forGroups = new ParkedForGroups(park, redispatch, loop);
+        this.passedOn = new PassedOn(park, forGroups, observer, loop, this::takeOffered);
     }
 
     @AnyThread
@@ -212,7 +213,7 @@ final class PeerOutbox implements Heir {
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
             Outbound last = unacknowledged.removeLast();
-            if (OutboundFrame.isOfUseLater(last) || OutboundFrame.rowOf(last) != 0) {
+            if (OutboundFrame.isOfUseLater(last)) {
                 last.mayHaveCome();
                 unsent.addFirst(last);
             } else {
@@ -264,16 +265,11 @@ final class PeerOutbox implements Heir {
      * numbers, because the peer may have it.
      */
     private void parkAll() {
+        List<OutboundMessage> parts = forGroups.split(unacknowledged, observer);
         for (Outbound message : unacknowledged) {
-            if (message instanceof OutboundMessage one && !one.isExactlyOnce()) {
-                // it may have been delivered; QoS 1 allows a repetition
-                int groups = giveGroupsAway(one);
-                observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);
-                observer.deliveriesAdded(DeliverySource.REPEATED, groups);
-            }
             if (OutboundFrame.isInherited(message)) {
                 message.settle(false);
-            } else if (!OutboundFrame.isOfUseLater(message)) {
+            } else if (!message.isParked()) {
                 message.settle(true);
             } else if (message instanceof OutboundMessage one && one.row() == 0) {
                 load.forget(one);
@@ -296,6 +292,7 @@ final class PeerOutbox implements Heir {
             }
         }
         park.giveBack(taken);
+        parts.forEach(park::add);
         for (Outbound message : rest) {
             if (!OutboundFrame.hasWaited(message)) {
                 parkUnsent(message);
@@ -343,12 +340,12 @@ final class PeerOutbox implements Heir {
     }
 
     @Override
-    public void take(ApplicationMessage message, List<SharedFilter> groups, String homes, Consumer<Boolean> taken) {
+    public void take(ApplicationMessage message, String homes, Consumer<Boolean> taken) {
         if (!reachable) {
             taken.accept(false);
             return;
         }
-        unsent.add(OutboundMessage.inherited(message, groups, homes, new Inheritance(taken, loop)));
+        unsent.add(OutboundMessage.inherited(message, homes, new Inheritance(taken, loop)));
         if (woken.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
@@ -413,11 +410,8 @@ final class PeerOutbox implements Heir {
         message.settle(true);
     }
 
-    /** Returns the number of these groups. */
-    private int giveGroupsAway(OutboundMessage message) {
-        List<SharedFilter> groups = message.takeGroups();
-        groups.forEach(group -> redispatch.accept(message, group));
-        return groups.size();
+    private void giveGroupsAway(OutboundMessage message) {
+        message.takeGroups().forEach(group -> redispatch.accept(message, group));
     }
 
     /** The peer was removed: nothing is parked for it. */
@@ -426,11 +420,10 @@ final class PeerOutbox implements Heir {
         for (Outbound message : unacknowledged) {
             if (OutboundFrame.rowOf(message) == 0) {
                 lost(message);
-            } else {
-                giveGroupsAway((OutboundMessage) message); // the others are dropped with the park
             }
         }
         nothingIsSent();
+        forGroups.clear();
         park.forget();
         peerEpoch = Long.MIN_VALUE;
         load.adjust(reachable);
@@ -515,6 +508,7 @@ final class PeerOutbox implements Heir {
     void tick(long nowNanos) {
         load.tick();
         park.retry();
+        forGroups.tick();
         List<OutboundMessage> again = refused.due(nowNanos); // while the peer is unreachable there are none
         if (!reachable) {
             passOn(false);
@@ -549,7 +543,8 @@ final class PeerOutbox implements Heir {
     }
 
     private void pump() {
-        if (reachable && !refused.isPausing() && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
+        boolean takes = !refused.isPausing() && !forGroups.isFull() && unsent.size() < settings.rowsPerFrame();
+        if (reachable && takes && park.hasUnread()) {
             park.take(this::unpark);
             for (OutboundMessage message : park.takeHeldBack()) {
                 load.add(1, message.bytes());
@@ -561,7 +556,7 @@ final class PeerOutbox implements Heir {
 
     private void unpark(List<OutboundMessage> messages) {
         if (reachable) {
-            unsent.addAll(messages);
+            unsent.addAll(forGroups.give(messages));
             sendUnsent();
         } else {
             park.giveBack(messages);

@@ -18,7 +18,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -199,7 +198,6 @@ final class RouterPart implements LocalPart {
 
     private void route(RoutingLoop loop, InboundMessage inbound) {
         try {
-            inbound.refuseGroups(group -> hasTaken(inbound.forwarded().message(), group, inbound.homes()));
             router.route(loop, inbound.forwarded().message(), inbound.ticket(), inbound);
         } catch (RuntimeException e) {
             LOG.error("routing a forwarded message failed", e);
@@ -218,15 +216,6 @@ final class RouterPart implements LocalPart {
         if (!taken) {
             ticket.release(false);
         }
-    }
-
-    @Override
-    public boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
-        return hasTaken(message, group, Homes.nodes(homes));
-    }
-
-    private boolean hasTaken(ApplicationMessage message, SharedFilter group, Set<String> homes) {
-        return sessions.adoptions().hasTaken(message, group, homes);
     }
 
     @Override
@@ -264,7 +253,11 @@ final class RouterPart implements LocalPart {
         ticket.hold();
         RoutingLoop loop = loopOf(message);
         boolean taken = execute(loop, () -> {
-            router.redispatch(loop, message, group, ticket);
+            if (message.isRepeated()) {
+                router.redispatchIfNew(loop, message, group, ticket);
+            } else {
+                router.redispatch(loop, message, group, ticket);
+            }
             ticket.release(true);
         });
         if (!taken) {

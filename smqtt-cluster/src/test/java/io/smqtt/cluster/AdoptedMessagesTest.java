@@ -248,7 +248,6 @@ class AdoptedMessagesTest {
                                         .payload("77")
                                         .qos(QoS.EXACTLY_ONCE)
                                         .build(),
-                                List.of(),
                                 "home",
                                 answers::add));
         simulation.run(WHILE);
@@ -363,58 +362,41 @@ class AdoptedMessagesTest {
         assertThat(d.requeued()).isEmpty();
     }
 
-    private void adoptWithTheSecondOfThree(SimulatedNode server, String name) {
+    private void adoptWithThreeForAGroup(SimulatedNode server, String name) {
         publishForAGroup(1, 2, 3);
-        server.hasTakenInGroup(number -> number == 2);
         adopt(server, 1);
         simulation.run(WHILE);
 
         assertThat(settled).containsExactly(name);
-        assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
+        assertThat(d.requeued()).hasSize(3).containsOnly(SharedFilter.of(GROUP));
         assertThat(d.outboxTo("home").size()).isZero();
         assertThat(d.outboxTo("home").bytes()).isZero();
+        assertThat(store.messages(QUEUE)).isEmpty();
     }
 
     @Test
-    void messagesOfAGroupThatNoAdoptedMemberHasGoToOthers() {
-        adoptWithTheSecondOfThree(b, "b");
+    void messagesOfAGroupGoToOthersWhenTheStoreIsServed() {
+        adoptWithThreeForAGroup(b, "b");
     }
 
     @Test
     void theServerItselfGivesMessagesOfAGroupToOthers() {
-        adoptWithTheSecondOfThree(d, "d");
+        adoptWithThreeForAGroup(d, "d");
     }
 
     @Test
-    void theNextServerIsAskedForMessagesOfAGroup() {
+    void messagesOfAGroupWaitUntilTheHomeCanBeAsked() {
         publishForAGroup(1, 2);
-        b.takesUpTo(Duration.ofHours(1).toNanos());
-        adopt(b, 1);
-        simulation.run(Duration.ofMillis(500));
-        b.crash();
-        simulation.run(WHILE);
-        c.hasTakenInGroup(number -> number == 2);
-        adopt(c, 2);
-        simulation.run(WHILE);
-
-        assertThat(settled).containsExactly("c");
-        assertThat(d.requeued()).containsExactly(SharedFilter.of(GROUP));
-    }
-
-    @Test
-    void aHomeWhoseServerHasFailedGetsMessagesOfAGroup() {
-        publishForAGroup(1, 2);
-        b.takesUpTo(Duration.ofHours(1).toNanos());
-        adopt(b, 1);
-        simulation.run(Duration.ofMillis(500));
-        b.crash();
-        simulation.run(WHILE);
+        simulation.run(LONG);
+        assertThat(d.requeued()).isEmpty();
+        assertThat(store.messages(QUEUE)).hasSize(2);
 
         returnOfHome();
 
-        assertThat(arrived(home)).containsExactly(1L, 2L);
-        assertThat(d.requeued()).isEmpty();
+        assertThat(arrived(home)).isEmpty();
+        assertThat(d.requeued()).hasSize(2).containsOnly(SharedFilter.of(GROUP));
         assertThat(d.outboxTo("home").size()).isZero();
+        assertThat(d.outboxTo("home").park().size()).isZero();
     }
 
     @Test

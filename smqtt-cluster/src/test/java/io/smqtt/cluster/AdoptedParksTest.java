@@ -12,7 +12,6 @@ import io.smqtt.test.store.ManualStore;
 import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -251,14 +250,13 @@ class AdoptedParksTest {
         publishInFlightToAGroup(false);
         failD();
         adopt(b, 1);
+        assertThat(adopted.messages(QUEUE)).isEmpty();
+        assertThat(b.requeued()).isEmpty();
 
         returnOfHome();
 
-        assertThat(home.arrivals()).singleElement().satisfies(arrival -> {
-            assertThat(arrival.groups()).containsExactly(SharedFilter.of(GROUP));
-            assertThat(arrival.toAll()).isFalse();
-            assertThat(arrival.repeated()).isTrue();
-        });
+        assertThat(home.arrivals()).isEmpty();
+        assertThat(b.requeued()).containsExactly(SharedFilter.of(GROUP));
         assertThat(storeOfB.session(QUEUE)).isEmpty();
     }
 
@@ -271,9 +269,10 @@ class AdoptedParksTest {
         returnOfHome();
 
         assertThat(home.arrivals()).singleElement().satisfies(arrival -> {
-            assertThat(arrival.groups()).containsExactly(SharedFilter.of(GROUP));
+            assertThat(arrival.groups()).isEmpty();
             assertThat(arrival.toAll()).isTrue();
         });
+        assertThat(b.requeued()).containsExactly(SharedFilter.of(GROUP));
     }
 
     @Test
@@ -282,15 +281,26 @@ class AdoptedParksTest {
         simulation.run(WHILE);
         d.crash();
         simulation.run(WHILE);
-        SimulatedNode next = node("d", 2, Objects.requireNonNull(storeOfD.reopened(simulation)));
+        SimulatedNode next = node("d", 2, storeOfD.reopened(simulation));
         simulation.run(WHILE);
         assertThat(next.outboxTo("home").park().size()).isEqualTo(1);
 
         returnOfHome();
 
-        assertThat(home.arrivals())
-                .singleElement()
-                .satisfies(arrival -> assertThat(arrival.groups()).containsExactly(SharedFilter.of(GROUP)));
+        assertThat(home.arrivals()).isEmpty();
+        assertThat(next.requeued()).containsExactly(SharedFilter.of(GROUP));
         assertThat(next.outboxTo("home").park().size()).isZero();
+    }
+
+    @Test
+    void theReceiverItselfGivesWhatWasInFlightToItsGroup() {
+        publishInFlightToAGroup(false);
+        failD();
+        returnOfHome();
+
+        adopt(home, 1);
+
+        assertThat(home.requeued()).containsExactly(SharedFilter.of(GROUP));
+        assertThat(adopted.messages(QUEUE)).isEmpty();
     }
 }

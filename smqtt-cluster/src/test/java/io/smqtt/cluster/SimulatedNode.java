@@ -85,7 +85,6 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final List<SharedFilter> requeued = new ArrayList<>();
     private long cannotTake = -1;
     private LongPredicate refused = number -> false;
-    private LongPredicate takenInGroup = number -> false;
     private boolean holdsSentOn;
     private final List<Consumer<Boolean>> heldSentOn = new ArrayList<>();
     private int left;
@@ -290,11 +289,6 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     void refusesGroups() {
         refusesGroups = true;
-    }
-
-    /** Members of groups in adopted sessions have messages of these numbers. */
-    void hasTakenInGroup(LongPredicate numbers) {
-        takenInGroup = numbers;
     }
 
     /** A session that outlives its connection subscribes. */
@@ -650,7 +644,6 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         for (InboundMessage inbound : messages) {
             ForwardedMessage forwarded = inbound.forwarded();
             ApplicationMessage message = forwarded.message();
-            inbound.refuseGroups(group -> takenInGroup.test(numberIn(message)));
             inbound.homes()
                     .forEach(home -> arrivalsFor
                             .computeIfAbsent(home, key -> new ArrayList<>())
@@ -685,11 +678,6 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     private static long numberIn(ApplicationMessage message) {
         return Long.parseLong(message.payload().asString());
-    }
-
-    @Override
-    public boolean hasTaken(ApplicationMessage message, SharedFilter group, String homes) {
-        return takenInGroup.test(numberIn(message));
     }
 
     /** Messages that are parked here for sessions that this node serves are taken later. */

@@ -190,7 +190,9 @@ public final class Router {
             }
             for (int i = 0; i < matches.sharedSize(); i++) {
                 if (message.isRepeated() && earlierDeliveries != null) {
-                    routeIfNew(loop, message, matches.shared(i), ticket, earlierDeliveries);
+                    SharedGroup group = matches.shared(i);
+                    SharedFilter name = new SharedFilter(group.shareName(), group.filter());
+                    routeIfNew(loop, message, name, null, ticket, earlierDeliveries);
                     count++;
                 } else if (routeToGroup(loop, message, matches.shared(i), null, ticket)) {
                     count++;
@@ -330,6 +332,24 @@ public final class Router {
         return routeToGroup(loop, message, group, Router::isNoRelay, ticket);
     }
 
+    /**
+     * Passes a message that a member of a group may have got, but has not acknowledged, to another member that is no relay, or queues it: unless a member on
+     * some node, or the queue of the group there, has it. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param wanted the group
+     * @param ticket held until that is known, and the message is safe
+     */
+    public void redispatchIfNew(RoutingLoop loop, ApplicationMessage message, SharedFilter wanted, RouteTicket ticket) {
+        EarlierDeliveries deliveries = earlierDeliveries;
+        if (deliveries == null) {
+            redispatch(loop, message, wanted, ticket);
+        } else {
+            routeIfNew(loop, message, wanted, Router::isNoRelay, ticket, deliveries);
+        }
+    }
+
     private static boolean isNoRelay(Subscriber subscriber) {
         return !subscriber.isRelay();
     }
@@ -398,15 +418,15 @@ public final class Router {
         return handed;
     }
 
-    /** Routes a message that its publisher has sent again, unless a member of the group has it. The publisher waits for that. */
+    /** Routes a message that was routed before, unless a member of the group has it. The publisher waits for that. */
     private void routeIfNew(
             RoutingLoop loop,
             ApplicationMessage message,
-            SharedGroup group,
+            SharedFilter name,
+            @Nullable Predicate<? super Subscriber> among,
             RouteTicket offered,
             EarlierDeliveries deliveries) {
         ApplicationMessage kept = message.onHeap();
-        SharedFilter name = new SharedFilter(group.shareName(), group.filter());
         RouteTicket ticket = offered.claim();
         ticket.hold();
         deliveries.find(
@@ -416,7 +436,7 @@ public final class Router {
                     if (taken) {
                         observer.messageElsewhere(Elsewhere.DUPLICATE, 1);
                     } else {
-                        routeToGroup(loop, kept, index.group(name.shareName(), name.filter()), null, ticket);
+                        routeToGroup(loop, kept, index.group(name.shareName(), name.filter()), among, ticket);
                     }
                     ticket.release(true);
                 }));

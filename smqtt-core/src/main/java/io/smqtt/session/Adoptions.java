@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
@@ -168,24 +167,6 @@ public final class Adoptions {
             adoption.sentOn();
             adoption.settled();
         }
-    }
-
-    /**
-     * Whether a member of a group has taken a message of QoS 2, or the queue of the group has, in adopted stores.
-     *
-     * @param message the message
-     * @param group the group
-     * @param homes the nodes whose stores they are
-     * @return false if that is not known: then another member is to get it
-     */
-    public boolean hasTaken(ApplicationMessage message, SharedFilter group, Collection<String> homes) {
-        for (String home : homes) {
-            StoreAdoption adoption = byHome.get(home);
-            if (adoption != null && adoption.hasTaken(message.id(), group)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Whether the queue of a group in an adopted store, or a member that was there, has taken a message. */

@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -298,7 +297,7 @@ class AdoptionsTest {
     private static final SharedFilter GROUP = SharedFilter.of("$share/g/t");
 
     private boolean hasTaken(ApplicationMessage message) {
-        return bench.registry.adoptions().hasTaken(message, GROUP, Set.of(HOME));
+        return bench.registry.adoptions().hasTaken(message.id(), GROUP);
     }
 
     /** The store has it that a session, or the queue of a group, has taken a message of the group. */
@@ -321,9 +320,7 @@ class AdoptionsTest {
 
         assertThat(hasTaken(taken)).isTrue();
         assertThat(hasTaken(bench.message("t", "other", QoS.EXACTLY_ONCE))).isFalse();
-        assertThat(bench.registry.adoptions().hasTaken(taken, SharedFilter.of("$share/h/t"), Set.of(HOME)))
-                .isFalse();
-        assertThat(bench.registry.adoptions().hasTaken(taken, GROUP, Set.of("another")))
+        assertThat(bench.registry.adoptions().hasTaken(taken.id(), SharedFilter.of("$share/h/t")))
                 .isFalse();
         store.forget();
         run();

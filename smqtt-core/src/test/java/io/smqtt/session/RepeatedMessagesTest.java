@@ -277,6 +277,37 @@ class RepeatedMessagesTest {
         assertThat(store.put).containsExactly("once", "once");
     }
 
+    /** A member on a node that has failed may have got it. */
+    @Test
+    void theRouterAsksForTheMemberOfAMessageThatMayHaveCome() {
+        SharedFilter group = SharedFilter.of("$share/g/t");
+        open(3_600, "$share/g/t");
+        List<Consumer<Boolean>> asked = new ArrayList<>();
+        bench.router.earlierDeliveries((message, name, taken) -> asked.add(taken));
+
+        Relayed had = giveAgain(message(), group);
+        Relayed fresh = giveAgain(message(), group);
+        assertThat(asked).hasSize(2);
+        assertThat(had.outcomes).isEmpty();
+        asked.get(0).accept(true);
+        commit();
+        assertThat(had.outcomes).containsExactly(true);
+        assertThat(store.put).isEmpty();
+        asked.get(1).accept(false);
+        commit();
+
+        assertThat(fresh.outcomes).containsExactly(true);
+        assertThat(store.put).containsExactly("once");
+    }
+
+    private Relayed giveAgain(ApplicationMessage message, SharedFilter group) {
+        Relayed ticket = new Relayed();
+        bench.router.redispatchIfNew(bench.loop(0), message.repeated(), group, ticket);
+        ticket.release(true);
+        bench.run();
+        return ticket;
+    }
+
     @Test
     void aMessageOfAGroupCanComeBackToAMember() {
         open(3_600, "$share/g/t");
