@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.AnyThread;
 import java.util.concurrent.Executor;
@@ -14,6 +16,7 @@ import java.util.function.Consumer;
 @AnyThread
 final class Inheritance implements RouteTicket {
 
+    private final boolean exactlyOnce;
     private final Consumer<Boolean> taken;
     private final Executor loop;
     private final AtomicInteger holds = new AtomicInteger();
@@ -26,7 +29,8 @@ final class Inheritance implements RouteTicket {
      * @param taken receives once, on the loop, whether it is safe
      * @param loop the cluster's loop
      */
-    Inheritance(Consumer<Boolean> taken, Executor loop) {
+    Inheritance(ApplicationMessage message, Consumer<Boolean> taken, Executor loop) {
+        this.exactlyOnce = message.qos() == QoS.EXACTLY_ONCE;
         this.taken = taken;
         this.loop = loop;
     }
@@ -50,6 +54,11 @@ final class Inheritance implements RouteTicket {
         } else {
             taken.accept(safe);
         }
+    }
+
+    @Override
+    public boolean mayComeAgain() {
+        return exactlyOnce;
     }
 
     @Override

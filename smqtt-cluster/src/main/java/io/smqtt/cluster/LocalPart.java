@@ -27,8 +27,8 @@ interface LocalPart extends GroupCalls.Local {
     void deliver(List<InboundMessage> messages);
 
     /**
-     * Routes a message to a local member of a group, or queues it here, because another node could not deliver it. If a member may have it, because it is
-     * {@linkplain ApplicationMessage#isRepeated() repeated}, all nodes are asked before.
+     * Routes a message to a local member of a group, or queues it here, because another node could not deliver it. If it was parked, a
+     * member may have it: then all nodes are asked before.
      *
      * @param message the message, whose ticket is held for it
      * @param group the group

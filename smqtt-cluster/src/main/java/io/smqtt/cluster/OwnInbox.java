@@ -53,7 +53,7 @@ final class OwnInbox implements AdoptedParks.Receiver {
     @Override
     public void take(OutboundMessage message, Consumer<Boolean> taken) {
         if (message.hasGroups()) { // another member may have it
-            message.hold(new Inheritance(taken, loop));
+            message.hold(new Inheritance(message.message(), taken, loop));
             message.giveTo(local::redispatch);
             message.settle(true);
             return;

@@ -94,6 +94,7 @@ final class ParkedForGroups {
         open++;
         int before = cleared;
         message.hold(new Inheritance(
+                message.message(),
                 safe -> {
                     if (before == cleared) {
                         given(message, safe);

@@ -345,7 +345,7 @@ final class PeerOutbox implements Heir {
             taken.accept(false);
             return;
         }
-        unsent.add(OutboundMessage.inherited(message, homes, new Inheritance(taken, loop)));
+        unsent.add(OutboundMessage.inherited(message, homes, new Inheritance(message, taken, loop)));
         if (woken.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
@@ -380,7 +380,7 @@ final class PeerOutbox implements Heir {
     /** Another node had parked a message for the peer, and this node has its store: it is parked here. */
     void inherit(OutboundMessage message, Consumer<Boolean> taken) {
         observer.deliveriesAdded(DeliverySource.RECOVERED, message.deliveries());
-        message.hold(new Inheritance(taken, loop));
+        message.hold(new Inheritance(message.message(), taken, loop));
         park(message);
     }
 

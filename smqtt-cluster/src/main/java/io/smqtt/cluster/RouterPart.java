@@ -253,7 +253,7 @@ final class RouterPart implements LocalPart {
         ticket.hold();
         RoutingLoop loop = loopOf(message);
         boolean taken = execute(loop, () -> {
-            if (message.isRepeated()) {
+            if (outbound.row() != 0) { // one that another node has refused, or was not sent, no member has
                 router.redispatchIfNew(loop, message, group, ticket);
             } else {
                 router.redispatch(loop, message, group, ticket);

@@ -44,7 +44,7 @@ final class SessionRows {
         }
     }
 
-    /** Records that a message of a client of this node, which the session had taken, could not be stored. */
+    /** Records that a message which the session had taken could not be stored. */
     void lost(StoredMessage message) {
         stores.lost(session, message);
     }

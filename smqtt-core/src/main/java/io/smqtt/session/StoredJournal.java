@@ -229,6 +229,7 @@ final class StoredJournal extends DeliveryJournal {
                 case SENT_WRITTEN, WAITING_APPENDED, APPENDED, REMOVED -> flow.committed();
             }
         } else if (step == QueueStep.SENT_APPENDED) {
+            rows.lost(window.snapshot(sequence, window.number(sequence)));
             flow.notStored(sequence);
         } else {
             return true;

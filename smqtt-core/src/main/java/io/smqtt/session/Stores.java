@@ -126,7 +126,7 @@ public final class Stores {
         }
     }
 
-    /** A session has taken a message of a client of this node, which could not be stored. On the session's event loop. */
+    /** A session has taken a message, which could not be stored. On the session's event loop. */
     @OnEventLoop
     void lost(SessionContext session, StoredMessage message) {
         DeliveryHistory known = history;

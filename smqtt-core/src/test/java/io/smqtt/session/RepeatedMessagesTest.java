@@ -7,6 +7,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -250,6 +251,22 @@ class RepeatedMessagesTest {
         route(next);
         commit();
         assertThat(bench.registry.hasTaken(next.id(), group)).isTrue();
+    }
+
+    /** A member had it without a note: it was not sent by another node. */
+    @Test
+    void aNodeDoesNotClaimWhatAMemberCouldNotStore() {
+        SharedFilter group = SharedFilter.of("$share/g/t");
+        open(3_600, "$share/g/t");
+        ApplicationMessage message = message();
+        store.failing = true;
+        bench.router.route(bench.loop(0), message, RouteTicket.NONE);
+        bench.run();
+        assertThat(bench.registry.hasTaken(message.id(), group)).isTrue();
+        store.commit();
+        bench.run();
+
+        assertThat(bench.registry.hasTaken(message.id(), group)).isFalse();
     }
 
     /** A group that may have the message is not given it before that is known. */
