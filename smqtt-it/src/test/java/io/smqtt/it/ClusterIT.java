@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +49,7 @@ class ClusterIT {
     }
 
     @Test
+    @Tag("long")
     void aNameIsFreeAgainWhenTheOthersHaveNoticedThatItsNodeIsFrozen() throws Exception {
         signal("STOP", 0);
         try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.one())) {

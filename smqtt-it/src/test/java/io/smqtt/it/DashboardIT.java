@@ -262,6 +262,7 @@ class DashboardIT {
     }
 
     @Test
+    @Tag("long")
     void aViewerFindsAnOperationOfTheApi() throws Exception {
         String viewer =
                 "{\"username\":\"%s\",\"password\":\"%s\",\"role\":\"viewer\"}".formatted(VIEWER, VIEWER_PASSWORD);
