@@ -37,13 +37,23 @@ final class RegisterHistory {
     }
 
     /** A value was read. */
-    synchronized void read(String register, int client, int value, long call) {
-        operations.add(new Operation(register, client, false, value, call, System.nanoTime()));
+    void read(String register, int client, int value, long call) {
+        read(register, client, value, call, System.nanoTime());
+    }
+
+    /** The same, until a moment. */
+    synchronized void read(String register, int client, int value, long call, long end) {
+        operations.add(new Operation(register, client, false, value, call, end));
     }
 
     /** A value was written. */
-    synchronized void written(String register, int client, int value, long call) {
-        operations.add(new Operation(register, client, true, value, call, System.nanoTime()));
+    void written(String register, int client, int value, long call) {
+        written(register, client, value, call, System.nanoTime());
+    }
+
+    /** The same, until a moment. */
+    synchronized void written(String register, int client, int value, long call, long end) {
+        operations.add(new Operation(register, client, true, value, call, end));
     }
 
     /** A value may have been written, or is written later. */
@@ -60,7 +70,7 @@ final class RegisterHistory {
         RegisterHistory stale = new RegisterHistory();
         stale.operations.addAll(operations);
         Operation first = operations.stream()
-                .filter(each -> each.write && each.end != NEVER)
+                .filter(each -> each.write && each.end != NEVER && each.value != 0)
                 .findFirst()
                 .orElseThrow();
         stale.read(first.register, first.client, first.value, System.nanoTime());
