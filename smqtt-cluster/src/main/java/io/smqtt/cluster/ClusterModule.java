@@ -230,6 +230,7 @@ public final class ClusterModule implements BrokerModule {
             core.router().index().observe(new LocalRoutes(created, adopted));
             found.giveTo(created);
             LocalRetained local = new LocalRetained(created, found);
+            core.router().retained().replicate(new RetainedOfOthers(created, holdsAcknowledgements()));
             core.router().retained().observe(local);
             local.foundAll();
             found.given(created);
@@ -253,7 +254,7 @@ public final class ClusterModule implements BrokerModule {
 
     private static FirstRoutes firstRoutes(ClusterNode created, FirstNodes first) {
         return new FirstRoutes(
-                () -> first.areKnown() || namesake(created) != null,
+                () -> (first.areKnown() && created.retained().catchUp().isOver()) || namesake(created) != null,
                 created.membership()::withoutRoutes,
                 first.longest(),
                 System::nanoTime);

@@ -53,6 +53,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final OwnRoutes own;
     private final RouteAnnouncer announcer;
     private final RouteSender routes;
+    private final RetainedWire retainedWire;
     private final RetainedReplica retained;
     private final PeerClocks clocks;
     private final ClusterClients clients;
@@ -126,17 +127,17 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.own = new OwnRoutes(settings.keptChanges());
         this.announcer = new RouteAnnouncer(own, settings, tasks, this::announce);
         this.routes = new RouteSender(own, settings, ticker::nanoTime, frames::send);
+        this.retainedWire = new RetainedWire(frames, membership);
         this.retained = new RetainedReplica(
                 self,
                 settings,
                 wallClockMillis,
                 ticker::nanoTime,
                 local,
-                this::execute,
-                this::broadcast,
-                frames::sendBulk,
+                tasks::execute,
+                retainedWire,
                 this::soon,
-                membership::isAnyAbsent);
+                pauses);
         this.clocks = new PeerClocks(wallClockMillis, retained.clock(), warnings);
         this.pull = new RoutePull(settings, ticker, counters, frames::send);
         NodeWire wire =
@@ -232,10 +233,10 @@ final class ClusterNode implements ClusterTransport.Handler {
         announcer.change(filter, difference, durable);
     }
 
-    /** Runs a task on the loop; its failure is logged. Does nothing when the loop has ended. */
+    /** Runs a task on the loop; its failure is logged. False if the loop has ended. */
     @AnyThread
-    void execute(Runnable task) {
-        tasks.execute(task);
+    boolean execute(Runnable task) {
+        return tasks.execute(task);
     }
 
     private void soon(Runnable task) {
@@ -260,14 +261,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    private void broadcast(Frame frame) {
-        if (!membership.present().isEmpty()) {
-            byte[] bytes = frames.encode(frame);
-            membership.present().forEach(peer -> frames.sendBulk(peer, bytes));
-        }
-    }
-
     /** The retained messages; on the cluster's loop, except for what any thread may call. */
+    @AnyThread
     RetainedReplica retained() {
         return retained;
     }
@@ -323,7 +318,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             });
             Frame ofRetained = retained.digest();
             if (ofRetained != null) {
-                broadcast(ofRetained);
+                retainedWire.broadcast(ofRetained);
             }
             groups.digest();
         }
@@ -450,8 +445,11 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         } else if (frame instanceof Frame.Clocks theirs) {
             clocks.heard(member.nodeId(), theirs);
+        } else if (frame instanceof Frame.RetainedKnown known
+                && known.ofEpoch() != frames.self().epoch()) {
+            membership.sendHello(from, true);
         } else if (frame != null) {
-            retained.accept(from, member.nodeId(), frame);
+            retained.accept(from, member.identity(), frame);
         }
     }
 
@@ -564,6 +562,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
         @Override
         public void connected(Peer peer) {
+            retained.catchUp().connected(peer);
             frames.send(peer, own.digest());
             frames.send(peer, clocks.own());
             Frame ofRetained = retained.digest();
@@ -582,6 +581,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         public void gone(Member member) {
             syncs.drop(member);
             clocks.gone(member.nodeId());
+            retained.catchUp().left();
             clients.down(member.nodeId());
         }
 

@@ -120,7 +120,10 @@ final class Directory implements ClientDirectory {
                 sink.success();
                 return;
             }
-            if (!execute(() -> running.clients().whenKnown(LONGEST_SUBACK, all -> sink.success()))) {
+            Runnable then = holdsSubAck
+                    ? () -> running.clients().whenKnown(LONGEST_SUBACK, all -> sink.success())
+                    : sink::success;
+            if (!execute(() -> running.retained().catchUp().whenOver(then))) {
                 sink.success();
             }
         });
@@ -128,6 +131,7 @@ final class Directory implements ClientDirectory {
 
     @Override
     public boolean holdsSubAck() {
-        return holdsSubAck;
+        ClusterNode running = node.get();
+        return holdsSubAck || (running != null && running.retained().catchUp().isClosed());
     }
 }

@@ -25,6 +25,9 @@ sealed interface Frame {
     /** A feature bit: the node knows {@link Serves} and {@link Served}. */
     long SERVERS = 8;
 
+    /** A feature bit: the node knows {@link RetainedKnown} and {@link RetainedAsk}. */
+    long RETAINED = 16;
+
     /** No sequence is known: everything is requested. */
     long NOTHING = -1;
 
@@ -33,7 +36,8 @@ sealed interface Frame {
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
-     * @param features {@link #JOINED}, {@link #ANSWERS}, {@link #FRONT} and {@link #SERVERS}; the other bits are reserved
+     * @param features {@link #JOINED}, {@link #ANSWERS}, {@link #FRONT}, {@link #SERVERS} and {@link #RETAINED}; the other bits are
+     *     reserved
      * @param software the program's version, for display
      * @param reply whether an answer is requested
      * @param weight share of clients for the node, in proportion to others
@@ -189,15 +193,44 @@ sealed interface Frame {
      * The state of retained messages on a node: the message, or that the topic has none.
      *
      * @param rows one for each topic
+     * @param number answered by {@link RetainedKnown}; 0 if no answer is wanted
      */
-    record RetainedUpdate(List<RetainedRow> rows) implements Frame {}
+    record RetainedUpdate(List<RetainedRow> rows, long number) implements Frame {
+
+        /** One without an answer. */
+        RetainedUpdate(List<RetainedRow> rows) {
+            this(rows, 0);
+        }
+    }
+
+    /**
+     * The sender has all changes of an update, or later ones, where its clients read them.
+     *
+     * @param ofEpoch the run that has sent the update
+     * @param number the number of the update
+     */
+    record RetainedKnown(long ofEpoch, long number) implements Frame {}
+
+    /**
+     * Requests a digest of the retained messages at once.
+     *
+     * @param number repeated in the digest
+     */
+    record RetainedAsk(long number) implements Frame {}
 
     /**
      * A digest of the sender's retained messages.
      *
      * @param hashes one for each topic partition
+     * @param answers the number of the {@link RetainedAsk} that it answers; 0 without one
      */
-    record RetainedDigest(long[] hashes) implements Frame {}
+    record RetainedDigest(long[] hashes, long answers) implements Frame {
+
+        /** One without a question. */
+        RetainedDigest(long[] hashes) {
+            this(hashes, 0);
+        }
+    }
 
     /**
      * All versions in one topic partition.

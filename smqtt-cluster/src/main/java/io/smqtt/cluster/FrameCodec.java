@@ -41,6 +41,8 @@ final class FrameCodec {
     private static final int RETAINED_PULL = 27;
     private static final int RETAINED_COMPARED = 28;
     private static final int CLOCKS = 29;
+    private static final int RETAINED_KNOWN = 30;
+    private static final int RETAINED_ASK = 31;
 
     /** In the year 4200; a node continues from the latest clock that it has seen. */
     static final long LAST_CLOCK = 1L << 62;
@@ -129,6 +131,10 @@ final class FrameCodec {
             return RETAINED_COMPARED;
         } else if (frame instanceof Frame.Clocks) {
             return CLOCKS;
+        } else if (frame instanceof Frame.RetainedKnown) {
+            return RETAINED_KNOWN;
+        } else if (frame instanceof Frame.RetainedAsk) {
+            return RETAINED_ASK;
         } else if (frame instanceof Frame.GroupCall) {
             return GROUP_CALL;
         } else if (frame instanceof Frame.Question) {
@@ -197,11 +203,17 @@ final class FrameCodec {
         if (frame instanceof Frame.RetainedUpdate update) {
             target.number(update.rows().size());
             update.rows().forEach(row -> row(target, row, nowNanos));
+            numberIfAny(target, update.number());
         } else if (frame instanceof Frame.RetainedDigest digest) {
             target.number(digest.hashes().length);
             for (long hash : digest.hashes()) {
                 target.i64(hash);
             }
+            numberIfAny(target, digest.answers());
+        } else if (frame instanceof Frame.RetainedKnown known) {
+            target.i64(known.ofEpoch()).number(known.number());
+        } else if (frame instanceof Frame.RetainedAsk ask) {
+            target.number(ask.number());
         } else if (frame instanceof Frame.RetainedVersions all) {
             target.number(all.part()).number(all.topics().size());
             for (int i = 0; i < all.topics().size(); i++) {
@@ -223,6 +235,16 @@ final class FrameCodec {
                     .number(part.parts());
             target.block(part.bytes());
         }
+    }
+
+    private static void numberIfAny(ByteWriter target, long number) {
+        if (number != 0) {
+            target.number(number);
+        }
+    }
+
+    private static long numberIfAny(ByteReader source) {
+        return source.remaining() > 0 ? sequence(source) : 0;
     }
 
     private static void row(ByteWriter target, RetainedRow row, long nowNanos) {
@@ -265,7 +287,7 @@ final class FrameCodec {
         for (int i = 0; i < count; i++) {
             rows.add(retainedRow(source, nowNanos, names));
         }
-        return new Frame.RetainedUpdate(rows);
+        return new Frame.RetainedUpdate(rows, numberIfAny(source));
     }
 
     private static RetainedRow retainedRow(ByteReader source, long nowNanos, NameCache names) {
@@ -295,7 +317,7 @@ final class FrameCodec {
         for (int i = 0; i < hashes.length; i++) {
             hashes[i] = source.i64();
         }
-        return new Frame.RetainedDigest(hashes);
+        return new Frame.RetainedDigest(hashes, numberIfAny(source));
     }
 
     private static Frame retainedVersions(ByteReader source, NameCache names) {
@@ -410,6 +432,8 @@ final class FrameCodec {
             case RETAINED_PULL -> retainedPull(source);
             case RETAINED_COMPARED -> retainedCompared(source);
             case CLOCKS -> new Frame.Clocks(wallClock(source), clock(source));
+            case RETAINED_KNOWN -> new Frame.RetainedKnown(source.i64(), sequence(source));
+            case RETAINED_ASK -> new Frame.RetainedAsk(sequence(source));
             case GROUP_CALL -> groupCall(source);
             case QUESTION -> new Frame.Question(sequence(source), source.text(), source.byteArray());
             case ANSWER_PART ->

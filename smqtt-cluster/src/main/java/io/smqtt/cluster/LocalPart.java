@@ -47,7 +47,7 @@ interface LocalPart extends GroupCalls.Local {
      * Stores a message that was retained on another node. The result is reported like that of a local one.
      *
      * @param message the message; an empty payload removes the existing one
-     * @param refused called on any thread if it is not stored
+     * @param refused called on any thread if it is not stored, because of a limit or since the topic has a later change
      */
     void retain(ApplicationMessage message, Runnable refused);
 

@@ -99,6 +99,12 @@ final class Member {
         return hello != null && (hello.features() & Frame.SERVERS) == 0;
     }
 
+    /** Whether it runs a version that does not acknowledge changes of retained messages. */
+    boolean ignoresRetained() {
+        Frame.Hello hello = metadata;
+        return hello != null && (hello.features() & Frame.RETAINED) == 0;
+    }
+
     /** Whether a process that sends a Hello has the address of this one: then this one no longer runs. */
     boolean isReplacedBy(@Nullable Frame frame) {
         Frame.Hello known = metadata;

@@ -482,6 +482,29 @@ final class Membership {
         return all;
     }
 
+    /** The processes that acknowledge changes of retained messages, and those of which that is not known yet. */
+    Set<Peer> retainers() {
+        Set<Peer> all = new LinkedHashSet<>(strangers.keySet());
+        for (Member member : members.values()) {
+            Peer peer = member.peer();
+            if (peer != null && member.isReachable() && !member.ignoresRetained()) {
+                all.add(peer);
+            }
+        }
+        return all;
+    }
+
+    /** Whether this node reaches so few of the nodes that it knows that the others may be more than a half. */
+    boolean isSmallerSide() {
+        int others = 0;
+        int reached = 0;
+        for (Member member : members.values()) {
+            others += member.isFront() ? 0 : 1;
+            reached += member.isReachable() && !member.isFront() ? 1 : 0;
+        }
+        return 2 * (reached + 1) <= others + 1 && others > 0;
+    }
+
     /** Whether the routes of all reachable nodes are known. */
     boolean knowsAllRoutes() {
         Set<Peer> unknown = new HashSet<>(present);

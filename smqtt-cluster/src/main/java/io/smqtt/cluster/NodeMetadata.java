@@ -24,7 +24,11 @@ record NodeMetadata(String software, String address, int weight, boolean front, 
         return new Frame.Hello(
                 Frame.VERSION,
                 Frame.VERSION,
-                (joined ? Frame.JOINED : 0) | Frame.ANSWERS | Frame.SERVERS | (front ? Frame.FRONT : 0),
+                (joined ? Frame.JOINED : 0)
+                        | Frame.ANSWERS
+                        | Frame.SERVERS
+                        | Frame.RETAINED
+                        | (front ? Frame.FRONT : 0),
                 software,
                 reply,
                 weight,

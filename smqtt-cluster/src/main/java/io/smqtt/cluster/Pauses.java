@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.TimeUnit;
 
 /** Notices that this process has not run for a while. What has arrived meanwhile comes all at once. */
@@ -15,7 +16,8 @@ final class Pauses {
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Ticker ticker;
-    private long aliveNanos;
+    private Runnable whenPaused = () -> {};
+    private volatile long aliveNanos;
     private boolean paused;
     private long pauseEndNanos;
 
@@ -24,13 +26,26 @@ final class Pauses {
         this.aliveNanos = ticker.nanoTime();
     }
 
+    /** Sets a task that runs after each pause, on the loop. */
+    void whenPaused(Runnable task) {
+        whenPaused = task;
+    }
+
     /** The loop runs. Called more often than once a second. */
     void alive(long nowNanos) {
-        if (nowNanos - aliveNanos > PAUSE_NANOS) {
+        boolean ends = nowNanos - aliveNanos > PAUSE_NANOS;
+        aliveNanos = nowNanos;
+        if (ends) {
             paused = true;
             pauseEndNanos = nowNanos;
+            whenPaused.run();
         }
-        aliveNanos = nowNanos;
+    }
+
+    /** Whether the loop has not run for a while, and may not have noticed it. */
+    @AnyThread
+    boolean isOverdue() {
+        return ticker.nanoTime() - aliveNanos > PAUSE_NANOS;
     }
 
     /** Whether a pause has ended a few seconds ago. */

@@ -279,8 +279,12 @@ final class RetainedExchange {
         return other;
     }
 
-    /** A digest of another node. A change in flight is not a difference, so a difference must be in two digests. */
-    void digest(Peer from, long[] theirs) {
+    /**
+     * A digest of another node. A change in flight is not a difference, so a difference must be in two digests.
+     *
+     * @param missed parts that this node requests if they differ, because it may have missed changes; null without such parts
+     */
+    void digest(Peer from, long[] theirs, @Nullable BitSet missed) {
         if (theirs.length != RetainedEntries.PARTS) {
             return;
         }
@@ -296,7 +300,8 @@ final class RetainedExchange {
             boolean counts = before == null || theirs[part] == before[part];
             boolean mineToAsk = Long.compareUnsigned(mine, theirs[part]) < 0;
             Try last = other.tries.get(part);
-            if (counts && mineToAsk && !asked.get(part) && (last == null || !last.isTooSoon(mine, theirs[part]))) {
+            boolean wanted = counts && mineToAsk && (last == null || !last.isTooSoon(mine, theirs[part]));
+            if ((wanted || (missed != null && missed.get(part))) && !asked.get(part)) {
                 asked.set(part);
                 other.due.set(part);
             }

@@ -4,19 +4,17 @@ package io.smqtt.cluster;
 import io.smqtt.bytes.MalformedBytesException;
 import io.smqtt.cluster.RetainedEntries.Entry;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.RetainedVersion;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiPredicate;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -42,27 +40,20 @@ final class RetainedReplica {
     private static final long NOTE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final LongSupplier nanoTime;
-    private final int rowsPerFrame;
-    private final int frameBytes;
     private final LocalPart local;
-    private final Consumer<Runnable> execute;
-    private final Consumer<Frame> broadcast;
-    private final Consumer<Runnable> soon;
-    private final BooleanSupplier isSomebodyAway;
+    private final Executor loop;
+    private final RetainedWire wire;
     private final RetainedEntries entries;
     private final RetainedExchange exchange;
+    private final RetainedAnnouncer announcer;
+    private final RetainedWrites writes = new RetainedWrites();
+    private final RetainedCatchUp catchUp;
     private final RecentClears recent = new RecentClears();
     private final RetainedHorizon horizon = new RetainedHorizon();
-
-    /** Messages of other nodes that the tree is to store. */
-    private final Set<ApplicationMessage> storing = ConcurrentHashMap.newKeySet();
 
     /** Changes of this node that the tree has and the loop has not seen. */
     private final Map<String, Change> changing = new ConcurrentHashMap<>();
 
-    private final Map<String, RetainedRow> unsaid = new LinkedHashMap<>();
-    private int unsaidBytes;
-    private boolean flushDue;
     private int ticked;
     private long earliestMillis;
     private long notedAtNanos;
@@ -83,11 +74,10 @@ final class RetainedReplica {
      * @param wallClockMillis milliseconds since 1970
      * @param nanoTime the broker's monotonic clock
      * @param local the broker, which calls {@link #stored} or {@link #refused}
-     * @param execute runs a task on the loop, from any thread
-     * @param broadcast sends a frame to all reachable nodes
-     * @param send sends a frame to one node; false if the transport does not accept it now
+     * @param loop runs a task on the loop, from any thread
+     * @param wire carries frames
      * @param soon runs a task on the loop after other tasks
-     * @param isSomebodyAway whether a known node is unreachable
+     * @param pauses notices that this process has not run
      */
     RetainedReplica(
             NodeIdentity self,
@@ -95,23 +85,20 @@ final class RetainedReplica {
             LongSupplier wallClockMillis,
             LongSupplier nanoTime,
             LocalPart local,
-            Consumer<Runnable> execute,
-            Consumer<Frame> broadcast,
-            BiPredicate<Peer, Frame> send,
+            Executor loop,
+            RetainedWire wire,
             Consumer<Runnable> soon,
-            BooleanSupplier isSomebodyAway) {
-        this.rowsPerFrame = settings.rowsPerFrame();
-        this.frameBytes = settings.frameBytes();
+            Pauses pauses) {
         this.clock = new RetainedClock(self, wallClockMillis);
         this.nanoTime = nanoTime;
         this.local = local;
-        this.execute = execute;
-        this.broadcast = broadcast;
-        this.soon = soon;
-        this.isSomebodyAway = isSomebodyAway;
+        this.loop = loop;
+        this.wire = wire;
         this.unversioned = new RetainedVersion(wallClockMillis.getAsLong(), self.nodeId());
         this.entries = new RetainedEntries(settings.clearedTopics(), settings.clearedBytes(), this::forget);
-        this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
+        this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), wire::send, soon);
+        this.announcer = new RetainedAnnouncer(settings, nanoTime, loop, soon, wire);
+        this.catchUp = new RetainedCatchUp(entries, writes, wire, nanoTime, pauses);
     }
 
     /** A change of this node. */
@@ -163,12 +150,27 @@ final class RetainedReplica {
     @AnyThread
     @Nullable
     RetainedVersion changing(ApplicationMessage message) {
-        if (storing.contains(message)) {
+        if (writes.contains(message)) {
             return null;
         }
         RetainedVersion version = clock.next();
         changing.put(message.topic().value(), new Change(message, version));
         return version;
+    }
+
+    /** Whether a message may be stored now: it is a change of this node, or no later one is known. Called under the lock of the tree. */
+    @AnyThread
+    boolean isLatest(ApplicationMessage message) {
+        if (!writes.contains(message)) {
+            return true;
+        }
+        String topic = message.topic().value();
+        Change change = changing.get(topic); // before the entry, which takes its place
+        Entry entry = entries.get(topic);
+        boolean current = message.payload().isEmpty()
+                ? entry == null || entry.isCleared()
+                : entry != null && entry.message() == message;
+        return current && (change == null || (entry != null && !change.version().isAfter(entry.version())));
     }
 
     /** The version to be stored for a topic; null if there is none. */
@@ -202,7 +204,6 @@ final class RetainedReplica {
             changing.remove(topic, new Change(message, version));
             return;
         }
-        storing.remove(message);
         if (latest == null) {
             if (!message.payload().isEmpty()) { // removed meanwhile, and the removal was dropped
                 clear(topic);
@@ -210,62 +211,70 @@ final class RetainedReplica {
         } else if (latest.isCleared() ? !message.payload().isEmpty() : latest.message() != message) {
             store(latest);
         }
+        writes.end(message);
     }
 
     private void changedHere(String topic, ApplicationMessage message, RetainedVersion version, @Nullable Entry known) {
         if (known != null && known.version().isAfter(version)) { // it came from another node at the same time
             store(known);
+            RetainedRow row = known.row();
+            if (row != null) { // who waits for this change waits until all nodes have the later one
+                announcer.say(row);
+            }
         } else if (!message.payload().isEmpty()) {
             recent.take(topic);
             entries.put(Entry.of(version, message));
-            say(RetainedRow.of(version, message));
-        } else if (known != null || isSomebodyAway.getAsBoolean()) {
+            announcer.say(RetainedRow.of(version, message));
+        } else if (known != null || wire.isAnyAway()) {
             entries.put(Entry.cleared(topic, version));
-            say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, version, null));
+            announcer.say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, version, null));
             if (known == null) {
                 local.rewriteRetained(topic);
             }
         } else {
             recent.add(topic, version, nanoTime.getAsLong());
-            say(new RetainedRow(RetainedRow.Kind.CLEAR, topic, version, null));
+            announcer.say(new RetainedRow(RetainedRow.Kind.CLEAR, topic, version, null));
         }
     }
 
-    /** Announces a change to all nodes, a little later and together with others. */
-    private void say(RetainedRow row) {
-        unsaid.put(row.topic(), row);
-        unsaidBytes += row.bytes();
-        if (unsaid.size() >= rowsPerFrame || unsaidBytes >= frameBytes) {
-            flush();
-        } else if (!flushDue) {
-            flushDue = true;
-            soon.accept(() -> {
-                flushDue = false;
-                flush();
-            });
-        }
+    /**
+     * Releases a ticket when all reachable nodes have the changes up to now.
+     *
+     * @param ticket held for that
+     */
+    void await(RouteTicket ticket) {
+        announcer.await(ticket);
     }
 
-    private void flush() {
-        if (!unsaid.isEmpty()) {
-            broadcast.accept(new Frame.RetainedUpdate(new ArrayList<>(unsaid.values())));
-            unsaid.clear();
-            unsaidBytes = 0;
-        }
+    /** A publisher is about to wait. */
+    @AnyThread
+    void expect() {
+        announcer.expect();
+    }
+
+    /** The announcements, for tests. */
+    RetainedAnnouncer announcer() {
+        return announcer;
+    }
+
+    /** What other nodes have acknowledged without this one. */
+    @AnyThread
+    RetainedCatchUp catchUp() {
+        return catchUp;
     }
 
     /** Whether all changes were announced. */
     boolean hasNothingToSay() {
-        return unsaid.isEmpty();
+        return announcer.hasNothingToSay();
     }
 
-    /** The tree has refused this message because of its limits: only its version is kept. */
+    /** The tree has not stored this message: if that was because of its limits, only its version is kept. */
     void refused(ApplicationMessage message) {
-        storing.remove(message);
         Entry latest = entries.get(message.topic().value());
         if (latest != null && latest.message() == message) {
             entries.put(latest.refused());
         }
+        writes.end(message);
     }
 
     private void store(Entry entry) {
@@ -286,31 +295,42 @@ final class RetainedReplica {
     }
 
     private void storeInTree(ApplicationMessage message) {
-        storing.add(message);
-        local.retain(message, () -> execute.accept(() -> refused(message)));
+        writes.begin(message);
+        local.retain(message, () -> loop.execute(() -> refused(message)));
     }
 
     /**
      * A frame of another node.
      *
-     * @param from the node
-     * @param sender its name
+     * @param from the process
+     * @param member the node
      */
-    void accept(Peer from, String sender, Frame frame) {
+    void accept(Peer from, NodeIdentity member, Frame frame) {
         if (frame instanceof Frame.RetainedUpdate update) {
             if (!update.rows().isEmpty()) {
                 exchange.heard(from, update.rows().get(0).topic());
             }
-            update.rows().forEach(row -> updated(row, sender));
+            update.rows().forEach(row -> updated(row, member.nodeId()));
+            if (update.number() != 0) {
+                Frame known = new Frame.RetainedKnown(member.epoch(), update.number());
+                List<String> topics =
+                        update.rows().stream().map(RetainedRow::topic).toList();
+                writes.whenWritten(topics, () -> wire.sendFirst(from, known));
+            }
         } else if (frame instanceof Frame.RetainedDigest digest) {
-            exchange.digest(from, digest.hashes());
-            horizon.compare(sender, digest.hashes(), entries);
+            exchange.digest(from, digest.hashes(), catchUp.heard(from, digest.hashes(), digest.answers()));
+            horizon.compare(member.nodeId(), digest.hashes(), entries);
+        } else if (frame instanceof Frame.RetainedKnown known) {
+            announcer.known(from, known.number());
+        } else if (frame instanceof Frame.RetainedAsk ask) {
+            wire.send(from, new Frame.RetainedDigest(entries.hashes(), ask.number()));
         } else if (frame instanceof Frame.RetainedVersions versions) {
             exchange.versions(from, versions);
         } else if (frame instanceof Frame.RetainedPull pull) {
             exchange.pull(from, pull.topics());
         } else if (frame instanceof Frame.RetainedCompared compared) {
             exchange.compared(from, compared);
+            catchUp.compared(from, compared.part());
         }
     }
 
@@ -379,7 +399,7 @@ final class RetainedReplica {
         } else if (horizon.isForgotten(topic, version, sender)) {
             RetainedVersion removal = RetainedHorizon.removalOf(version);
             remove(topic, removal);
-            say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, removal, null));
+            announcer.say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, removal, null));
         } else {
             keep(Entry.of(version, message));
         }
@@ -406,6 +426,8 @@ final class RetainedReplica {
 
     void gone(Peer peer) {
         exchange.gone(peer);
+        announcer.gone(peer);
+        catchUp.gone(peer);
     }
 
     /**
@@ -417,6 +439,8 @@ final class RetainedReplica {
         earliestMillis = earliest;
         long now = nanoTime.getAsLong();
         exchange.tick(now);
+        announcer.tick();
+        catchUp.tick();
         recent.tick(now);
         entries.dropExpired(ticked++ % RetainedEntries.PARTS, now);
         entries.forgetBefore(earliestMillis - TOMBSTONE_MILLIS, FORGOTTEN_PER_TICK);
@@ -448,7 +472,8 @@ final class RetainedReplica {
                 entries.forgotten(),
                 entries.refused(),
                 exchange.due(),
-                exchange.compared());
+                exchange.compared(),
+                announcer.unawaited());
     }
 
     /** The entries, for tests. */

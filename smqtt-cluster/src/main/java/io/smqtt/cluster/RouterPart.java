@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
@@ -222,7 +223,8 @@ final class RouterPart implements LocalPart {
     public void retain(ApplicationMessage message, Runnable refused) {
         RoutingLoop loop = loopOf(message);
         execute(loop, () -> {
-            if (sessions.retained().keep(loop, message, RouteTicket.NONE).isRefusal()) {
+            RetainedMessages.Outcome outcome = sessions.retained().keep(loop, message, RouteTicket.NONE);
+            if (outcome.isRefusal() || outcome == RetainedMessages.Outcome.OVERTAKEN) {
                 refused.run();
             }
         });

@@ -9,6 +9,7 @@ import io.smqtt.bytes.NameCache;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.RetainedVersion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -100,6 +101,20 @@ class FrameCodecTest {
         byte[] written = FrameCodec.encode(GoldenFrames.SENDER, part, 0);
 
         assertThat(FrameCodec.decode(written, 0, new NameCache(16)).frame()).isEqualTo(part);
+    }
+
+    @Test
+    void theNumberOfAnUpdateAndThatOfAQuestionComeBehindTheRest() {
+        RetainedRow row = new RetainedRow(RetainedRow.Kind.CLEARED, "t", new RetainedVersion(7, "node-1"), null);
+        byte[] update = FrameCodec.encode(GoldenFrames.SENDER, new Frame.RetainedUpdate(List.of(row), 300), 0);
+        byte[] digest = FrameCodec.encode(GoldenFrames.SENDER, new Frame.RetainedDigest(new long[] {1}, 300), 0);
+
+        assertThat(FrameCodec.decode(update, 0, new NameCache(16)).frame())
+                .isEqualTo(new Frame.RetainedUpdate(List.of(row), 300));
+        assertThat(FrameCodec.decode(digest, 0, new NameCache(16)).frame())
+                .isInstanceOfSatisfying(
+                        Frame.RetainedDigest.class,
+                        read -> assertThat(read.answers()).isEqualTo(300));
     }
 
     @Test

@@ -66,6 +66,8 @@ final class GoldenFrames {
                         RetainedRow.of(version(), plain().message()),
                         new RetainedRow(RetainedRow.Kind.CLEARED, "a/b/c", version(), null),
                         new RetainedRow(RetainedRow.Kind.CLEAR, "é", version(), null))));
+        frames.put("retained-known", new Frame.RetainedKnown(9, 300));
+        frames.put("retained-ask", new Frame.RetainedAsk(300));
         frames.put("retained-digest", new Frame.RetainedDigest(new long[] {1, -1, 0x1234_5678_9ABC_DEF0L}));
         frames.put(
                 "retained-versions",

@@ -33,7 +33,7 @@ class ParkTest {
     private static final int MORE_THAN_A_WINDOW = 3_000;
     private static final String QUEUE = NodeQueues.id("b");
 
-    private final Simulation simulation = new Simulation(5);
+    private final Simulation simulation = new Simulation(6);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
     private ManualStore store = new ManualStore(simulation);
     private ParkLimits limits = new ParkLimits(FORGET, 1 << 30, false);

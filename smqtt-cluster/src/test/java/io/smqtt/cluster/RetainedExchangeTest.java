@@ -140,7 +140,7 @@ class RetainedExchangeTest {
     void fewPartsAreAskedForAtATimeAndOneThatDoesNotAnswerIsGivenUp() {
         long[] theirs = new long[RetainedEntries.PARTS];
         Arrays.fill(theirs, 7);
-        exchange.digest(peer, theirs);
+        exchange.digest(peer, theirs, null);
         while (!turns.isEmpty()) {
             turns.remove().run();
         }
@@ -161,7 +161,7 @@ class RetainedExchangeTest {
     @Test
     void whoHasTheGreaterHashDoesNotAsk() {
         fill(1);
-        exchange.digest(peer, new long[RetainedEntries.PARTS]);
+        exchange.digest(peer, new long[RetainedEntries.PARTS], null);
         while (!turns.isEmpty()) {
             turns.remove().run();
         }
@@ -174,12 +174,12 @@ class RetainedExchangeTest {
         Peer other = new Peer() {};
         long[] theirs = new long[RetainedEntries.PARTS];
         Arrays.fill(theirs, 7);
-        exchange.digest(peer, theirs);
-        exchange.digest(other, theirs);
+        exchange.digest(peer, theirs, null);
+        exchange.digest(other, theirs, null);
         assertThat(exchange.due()).isEqualTo(RetainedEntries.PARTS);
         exchange.gone(peer);
         assertThat(exchange.due()).isZero();
-        exchange.digest(other, theirs);
+        exchange.digest(other, theirs, null);
         assertThat(exchange.due()).isEqualTo(RetainedEntries.PARTS);
     }
 }

@@ -226,7 +226,7 @@ class RetainedReplicaTest {
         a.retain("t", "");
         simulation.run(Duration.ofMillis(1)); // forgotten, and no tick since
         assertThat(entries(a).get("t")).isNull();
-        a.node().retained().accept(b.process(), "b", new Frame.RetainedUpdate(List.of(row)));
+        a.node().retained().accept(b.process(), new NodeIdentity("b", 1), new Frame.RetainedUpdate(List.of(row)));
         simulation.run(WHILE);
         network.healAll();
         simulation.run(Duration.ofSeconds(10));

@@ -425,6 +425,13 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .accepted(ids.next(), simulation.nanoTime(), nodeId));
     }
 
+    /** The same for a publisher that waits. */
+    void retain(String topic, String payload, RouteTicket ticket) {
+        node.retained().expect();
+        retain(topic, payload);
+        new RetainedOfOthers(node, true).hold(ticket);
+    }
+
     /** Retains a message for a while. */
     void retain(String topic, String payload, Duration expiry) {
         store(ApplicationMessage.builder(topic)
@@ -565,7 +572,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 () -> {
                     boolean isNew = !tree.containsKey(message.topic().value())
                             && !message.payload().isEmpty();
-                    if (isNew && tree.size() >= mostRetained) {
+                    if ((isNew && tree.size() >= mostRetained)
+                            || !node.retained().isLatest(message)) {
                         refused.run();
                     } else {
                         store(message);

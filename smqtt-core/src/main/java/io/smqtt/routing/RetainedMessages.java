@@ -43,7 +43,9 @@ public final class RetainedMessages {
         /** Refused: the payload is larger than the rule for its topic allows. */
         PAYLOAD_EXCEEDED,
         /** Refused: the topic is hidden, and the publisher is not the broker itself. */
-        HIDDEN;
+        HIDDEN,
+        /** Not stored: the message came from another node, and the topic has a later change. */
+        OVERTAKEN;
 
         /**
          * Whether the message was refused.
@@ -66,6 +68,8 @@ public final class RetainedMessages {
     // guarded by lock; null without an observer
     private @Nullable Consumer<? super ApplicationMessage> observer;
     private @Nullable Consumer<? super ApplicationMessage> hiddenObserver;
+
+    private volatile @Nullable RetainedReplication replication;
 
     /**
      * Creates an empty tree.
@@ -104,6 +108,10 @@ public final class RetainedMessages {
     @AnyThread
     public Outcome store(ApplicationMessage message) {
         synchronized (lock) {
+            RetainedReplication others = replication;
+            if (others != null && !others.isLatest(message)) {
+                return Outcome.OVERTAKEN;
+            }
             RetainedTree tree = tree(message.topic().value());
             Outcome outcome = tree.store(message);
             if (observer != null && !outcome.isRefusal()) {
@@ -132,6 +140,25 @@ public final class RetainedMessages {
             shown.messages().values().forEach(next);
             hidden.messages().values().forEach(next);
         }
+    }
+
+    /**
+     * Shares the messages with other nodes from now on. Before the broker has clients.
+     *
+     * @param others stands for the other nodes
+     */
+    public void replicate(RetainedReplication others) {
+        replication = others;
+    }
+
+    /**
+     * The other nodes.
+     *
+     * @return null if there are none
+     */
+    @AnyThread
+    public @Nullable RetainedReplication replication() {
+        return replication;
     }
 
     /**

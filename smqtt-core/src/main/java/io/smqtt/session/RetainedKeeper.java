@@ -4,6 +4,7 @@ package io.smqtt.session;
 import io.smqtt.config.RetainedPolicyConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RetainedMessages;
+import io.smqtt.routing.RetainedReplication;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
@@ -57,7 +58,7 @@ public final class RetainedKeeper {
      *
      * @param loop the current event loop
      * @param message a message with the retain flag
-     * @param ticket held until the change is committed
+     * @param ticket held until the change is committed, and known to other nodes
      * @return the outcome
      */
     public RetainedMessages.Outcome retain(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
@@ -79,10 +80,13 @@ public final class RetainedKeeper {
      *
      * @param loop the current event loop
      * @param message a message with the retain flag
-     * @param ticket held until the change is committed
+     * @param ticket held until the change is committed, and known to other nodes
      * @return the outcome
      */
     public RetainedMessages.Outcome keep(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+        RetainedReplication others =
+                ticket == RouteTicket.NONE ? null : router.retained().replication();
+        RetainedReplication holder = others != null && others.holdsTickets() ? others : null;
         RetainedMessages.Outcome outcome = router.retain(message);
         boolean changed = outcome == RetainedMessages.Outcome.STORED
                 || outcome == RetainedMessages.Outcome.REPLACED
@@ -93,6 +97,9 @@ public final class RetainedKeeper {
                 || storeHasMore;
         if (stores != null && changed) {
             write(stores, loop, message.topic(), ticket == RouteTicket.NONE ? ticket : ticket.claim());
+        }
+        if (holder != null && !outcome.isRefusal()) {
+            holder.hold(ticket.claim());
         }
         return outcome;
     }

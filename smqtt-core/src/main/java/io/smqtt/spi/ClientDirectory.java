@@ -77,9 +77,9 @@ public interface ClientDirectory {
     }
 
     /**
-     * Whether {@link #subscribed} must be called at all. Read once, at the start.
+     * Whether {@link #subscribed} must be called. Read for each SUBSCRIBE, on its event loop: must not block.
      *
-     * @return false if each SUBACK is sent at once
+     * @return false if the SUBACK is sent at once
      */
     default boolean holdsSubAck() {
         return false;

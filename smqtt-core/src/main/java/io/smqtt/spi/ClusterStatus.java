@@ -253,11 +253,14 @@ public record ClusterStatus(
      * @param refused messages of other nodes that the limits of this one refuse
      * @param comparing topic partitions, of 256, that are not yet compared with other nodes
      * @param compared topic partitions that were compared with other nodes because they differed, counted from its start
+     * @param unawaited changes of this node that were acknowledged before all reachable nodes had them, because too many waited for one, counted
+     *     from its start
      */
-    public record Retained(int cleared, long clearedBytes, long forgotten, int refused, int comparing, long compared) {
+    public record Retained(
+            int cleared, long clearedBytes, long forgotten, int refused, int comparing, long compared, long unawaited) {
 
         /** There is nothing. */
-        public static final Retained NONE = new Retained(0, 0, 0, 0, 0, 0);
+        public static final Retained NONE = new Retained(0, 0, 0, 0, 0, 0, 0);
     }
 
     /**

@@ -44,7 +44,7 @@ public final class SampleCluster {
                                 Map.of(DropReason.PEER_QUEUE, 6L, DropReason.EXPIRED, 1L))),
                 new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 777, 3, 1, 2, 0, refusals()),
                 new ClusterStatus.Wills(20_000, 11, 4_711, 7),
-                new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40),
+                new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40, 6),
                 Map.of(DropReason.PEER_GONE, 30L),
                 new ClusterStatus.Relay(40, 2, 90, Map.of(RelayRefusal.NO_NODE, 3L, RelayRefusal.BUSY, 1L)));
     }

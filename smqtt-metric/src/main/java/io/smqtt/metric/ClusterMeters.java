@@ -172,6 +172,13 @@ final class ClusterMeters {
                         now -> now.get().retained().forgotten())
                 .description("removed topics forgotten in less than 24 hours, because there were too many")
                 .register(registry);
+        FunctionCounter.builder(
+                        "smqtt.cluster.retained.unawaited",
+                        status,
+                        now -> now.get().retained().unawaited())
+                .description(
+                        "changes of retained messages acknowledged before all reachable nodes had them, because too many waited for one")
+                .register(registry);
     }
 
     private static ToDoubleFunction<ClusterStatus> sum(ToLongFunction<PeerStatus> value) {

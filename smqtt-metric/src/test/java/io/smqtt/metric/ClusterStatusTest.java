@@ -40,6 +40,7 @@ class ClusterStatusTest {
             assertThat(broker.scraped("smqtt_cluster_retained_cleared_memory_bytes"))
                     .isEqualTo(2_100);
             assertThat(broker.scraped("smqtt_cluster_retained_forgotten_total")).isEqualTo(4);
+            assertThat(broker.scraped("smqtt_cluster_retained_unawaited_total")).isEqualTo(6);
             assertThat(broker.scraped("smqtt_cluster_forwarded_total")).isEqualTo(1_000);
             assertThat(broker.scraped("smqtt_cluster_received_waiting_bytes")).isEqualTo(777);
             assertThat(broker.scraped("smqtt_cluster_frames_refused_total")).isEqualTo(3);
