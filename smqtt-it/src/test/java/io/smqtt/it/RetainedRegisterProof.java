@@ -57,7 +57,7 @@ class RetainedRegisterProof {
                 Stream.generate(AtomicInteger::new).limit(REGISTERS).toList());
         List<RetainedRegister> clients = new ArrayList<>();
         try (ReplicatedCluster cluster = ReplicatedCluster.start(directory)) {
-            await().atMost(PATIENCE).until(cluster::isHome);
+            awaitHome(cluster);
             for (int i = 0; i < THREADS; i++) {
                 clients.add(new RetainedRegister(cluster, registers, i, random.nextLong()));
             }
@@ -111,18 +111,13 @@ class RetainedRegisterProof {
             cluster.broker(node).signal("STOP");
             pause(FROZEN_MILLIS);
             cluster.broker(node).signal("CONT");
-            await().atMost(PATIENCE).until(() -> cluster.isHome() || !cluster.isLive(node));
-            if (!cluster.isLive(node)) {
-                awaitOperations();
-                cluster.kill(node);
-                cluster.start(node);
-            }
+            awaitOperations();
         } else {
             cluster.kill(node);
             pause(random.nextInt(LONGEST_MILLIS));
             cluster.start(node);
         }
-        await().atMost(PATIENCE).until(cluster::isHome);
+        awaitHome(cluster);
         System.out.printf(
                 Locale.ROOT,
                 "[registers] round %d: n%d %s, %d operations until its return%n",
@@ -130,6 +125,19 @@ class RetainedRegisterProof {
                 node,
                 freezes ? "frozen" : "killed",
                 history.size() - before);
+    }
+
+    /** Waits until each node serves its own store; one that is not alive any more is started again, as by a supervisor. */
+    private static void awaitHome(ReplicatedCluster cluster) {
+        await().atMost(PATIENCE).until(() -> {
+            for (int node = 0; node < ReplicatedCluster.NODES; node++) {
+                if (!cluster.isLive(node)) {
+                    cluster.kill(node);
+                    cluster.start(node);
+                }
+            }
+            return cluster.isHome();
+        });
     }
 
     private static void pause(int millis) {
