@@ -16,7 +16,14 @@ enum AdoptionFailure {
     /** SIGKILL of two nodes, one shortly after the other. */
     TWO,
     /** SIGTERM. */
-    GRACEFUL;
+    GRACEFUL,
+    /** Each sync of the disk of a node takes 200 ms longer. Needs strace. */
+    SLOW,
+    /** SIGKILL, and a start with a wall clock that is some minutes ahead of the others, or behind. Needs libfaketime. */
+    CLOCK;
+
+    /** Those of which a campaign consists if nothing else is said. */
+    static final List<AdoptionFailure> USUAL = List.of(KILL, FREEZE, CUT, TWO, GRACEFUL);
 
     /** The kinds of a list of names with commas. */
     static List<AdoptionFailure> of(String names) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * comes once, the order of each publisher and topic is kept, and each client finds its session.
  *
  * <p>{@code -Dsmqtt.adoption.rounds=10}, {@code -Dsmqtt.adoption.kinds=kill,freeze,cut,two,graceful} (each of them once in as many rounds, in an order
- * by the seed; without root all but cuts), {@code -Dsmqtt.adoption.wipe=10} (the disk is wiped at each tenth kill of one node),
+ * by the seed; without root all but cuts; {@code slow} and {@code clock} only if they are named), {@code -Dsmqtt.adoption.wipe=10} (the disk is wiped at each tenth kill of one node),
  * {@code -Dsmqtt.adoption.shortest=20} and {@code longest=60} (seconds of a freeze or cut; a freeze takes 40 at most), {@code -Dsmqtt.adoption.rate=500}
  * (messages a second), {@code -Dsmqtt.seed}. The logs of the nodes and a line for each message that did not come as it should stay in
  * {@code target/adoption}.
@@ -75,7 +75,7 @@ class AdoptionProof {
         if (names != null) {
             return AdoptionFailure.of(names);
         }
-        List<AdoptionFailure> all = new ArrayList<>(List.of(AdoptionFailure.values()));
+        List<AdoptionFailure> all = new ArrayList<>(AdoptionFailure.USUAL);
         if (!NodeSpaces.isAllowed()) {
             all.remove(AdoptionFailure.CUT);
         }

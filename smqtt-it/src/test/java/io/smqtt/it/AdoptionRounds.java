@@ -35,6 +35,9 @@ final class AdoptionRounds {
     private static final int LONGEST_FREEZE_SECONDS = Math.min(40, Integer.getInteger("smqtt.adoption.longest", 40));
     private static final int LONGEST_CUT_SECONDS = Integer.getInteger("smqtt.adoption.longest", 60);
 
+    private static final int SYNC_DELAY_MICROS = 200_000;
+    private static final List<String> CLOCKS = List.of("+5m", "-5m", "");
+
     /** From one kill to the other. */
     private static final int SHORTEST_BETWEEN_MILLIS = 100;
 
@@ -118,6 +121,8 @@ final class AdoptionRounds {
             case CUT -> cutOff(round);
             case TWO -> two(round);
             case GRACEFUL -> stop(round);
+            case SLOW -> slowDisk(round);
+            case CLOCK -> clock(round);
         }
         load.wake();
         say(round, "is over, %d acknowledged", load.acknowledged());
@@ -181,6 +186,37 @@ final class AdoptionRounds {
         say(round, "joined again");
         awaitHomes(round, List.of(round.node));
         load.isBack(round.node);
+    }
+
+    /** Its clients stay: they wait longer. */
+    private void slowDisk(Round round) {
+        String delay = "inject=fdatasync,fsync:delay_enter=" + SYNC_DELAY_MICROS;
+        List<String> command = List.of(
+                ForeignProgram.path("strace"),
+                "-f",
+                "-p",
+                Long.toString(cluster.broker(round.node).handle().pid()),
+                "-e",
+                "trace=fdatasync,fsync",
+                "-e",
+                delay,
+                "-o",
+                "/dev/null");
+        try (CapturedProcess strace = CapturedProcess.start("strace", new ProcessBuilder(command))) {
+            strace.awaitLine("the begin", line -> line.contains("attached"), PATIENCE);
+            pauseUntil(round.fromMillis + millis(SHORTEST_SECONDS, LONGEST_FREEZE_SECONDS));
+            strace.terminate();
+            strace.awaitExit(PATIENCE);
+        }
+        awaitHomes(round, List.of(round.node));
+    }
+
+    private void clock(Round round) {
+        String step = CLOCKS.get(random.nextInt(CLOCKS.size()));
+        int clients = load.killed(round.node, () -> cluster.kill(round.node));
+        cluster.clock(round.node, step);
+        say(round, "its clock is changed to %s", step.isEmpty() ? "that of the machine" : step);
+        absence(round, clients);
     }
 
     private void two(Round round) {
@@ -399,10 +435,11 @@ final class AdoptionRounds {
                 "%s: from %s to the session: %d times, median %d ms, 99 %% %d ms, longest %d ms, %d above %d ms",
                 kind.getKey(),
                 switch (kind.getKey()) {
-                    case KILL -> "the kill";
+                    case KILL, CLOCK -> "the kill";
                     case FREEZE, CUT -> "the moment at which the others noticed it";
                     case TWO -> "the return of the first node";
                     case GRACEFUL -> "the end of the connection";
+                    case SLOW -> "its begin";
                 },
                 times.size(),
                 times.get(times.size() / 2),

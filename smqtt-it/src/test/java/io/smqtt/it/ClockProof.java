@@ -99,7 +99,8 @@ class ClockProof {
         }
     }
 
-    private static List<String> withClock(String step) {
+    /** The beginning of the command of a process whose wall clock is ahead, such as "+1d", or behind. */
+    static List<String> withClock(String step) {
         Path library = Stream.of("x86_64-linux-gnu", "aarch64-linux-gnu")
                 .map(machine -> Path.of("/usr/lib", machine, "faketime/libfaketimeMT.so.1"))
                 .filter(Files::exists)

@@ -63,12 +63,14 @@ final class ReplicatedCluster implements AutoCloseable {
     private final List<Integer> ports = LoopbackPorts.some(3 * PROCESSES);
     private final @Nullable BrokerProcess[] brokers = new BrokerProcess[PROCESSES];
     private final List<Whereabouts> addresses = new ArrayList<>();
+    private final String[] clocks = new String[PROCESSES];
     private int replaced = -1;
 
     private ReplicatedCluster(Path directory, int heapMegabytes, @Nullable NodeSpaces spaces) {
         this.directory = directory;
         this.heapMegabytes = heapMegabytes;
         this.spaces = spaces;
+        Arrays.fill(clocks, "");
         for (int node = 0; node < NODES; node++) {
             addresses.add(new Whereabouts());
         }
@@ -194,6 +196,9 @@ final class ReplicatedCluster implements AutoCloseable {
         Path file = configuration(home, node);
         NodeSpaces networks = spaces;
         List<String> command = new ArrayList<>(networks == null ? List.of() : networks.wrapper(node));
+        if (!clocks[node].isEmpty()) {
+            command.addAll(ClockProof.withClock(clocks[node]));
+        }
         command.addAll(BrokerProcess.program());
         command.addAll(List.of(
                 "start", "--config", file.toString(), "--data", data(node).toString()));
@@ -308,6 +313,11 @@ final class ReplicatedCluster implements AutoCloseable {
 
     private Path data(int node) {
         return directory.resolve("n" + node).resolve("data");
+    }
+
+    /** The wall clock of a node is ahead of that of the machine from its next start on, such as "+5m", or behind; as it is with an empty text. */
+    void clock(int node, String step) {
+        clocks[node] = step;
     }
 
     /** Kills a node (SIGKILL). */
