@@ -33,13 +33,12 @@ final class Pauses {
 
     /** The loop runs. Called more often than once a second. */
     void alive(long nowNanos) {
-        boolean ends = nowNanos - aliveNanos > PAUSE_NANOS;
-        aliveNanos = nowNanos;
-        if (ends) {
+        if (nowNanos - aliveNanos > PAUSE_NANOS) {
             paused = true;
             pauseEndNanos = nowNanos;
-            whenPaused.run();
+            whenPaused.run(); // before other threads see that the loop runs
         }
+        aliveNanos = nowNanos;
     }
 
     /** Whether the loop has not run for a while, and may not have noticed it. */

@@ -142,6 +142,7 @@ final class RetainedCatchUp {
 
     /** A node has become unreachable. */
     void gone(Peer peer) {
+        pauses.alive(nanoTime.getAsLong()); // nodes that this one has lost during a pause were reachable before
         open.remove(peer);
         update();
     }
