@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The messages that other nodes had parked, in stores that this node has adopted. Each is parked here, or comes to a session of this node, and is removed
- * from the adopted store when it is safe there. A crash in between leaves it in both: sessions take a message of QoS 2 once. What is not moved when the
- * adoption ends stays for its node.
+ * from the adopted store when it is safe there. A crash in between leaves it in both: sessions take a message of QoS 2 once. The rest stays for its node
+ * when the adoption ends.
  */
 @OnClusterLoop
 final class AdoptedParks {
@@ -159,7 +159,7 @@ final class AdoptedParks {
             } // otherwise with the next tick
         }
 
-        /** What is damaged stays for its node. */
+        /** A damaged message stays for its node. */
         private void skip(StoreDamagedException damage) {
             if (damage.sequence() > from) { // those before it first
                 pageMessages = (int) Math.min(pageMessages, damage.sequence() - from);

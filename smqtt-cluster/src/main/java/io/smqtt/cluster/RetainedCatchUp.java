@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What other nodes have acknowledged without this one: while this node did not run, did not respond, or was on the smaller side of a partition.
+ * The changes that other nodes have acknowledged without this one: while this node did not run, did not respond, or was on the smaller side of a partition.
  * When it reaches them again it is behind until it has compared its retained messages with those of each of them, as they are after its
  * question: answers to earlier ones, which may have waited here for long, do not count. Meanwhile its clients wait for their SUBACK.
  */
@@ -55,7 +55,7 @@ final class RetainedCatchUp {
      * Creates it for a node that has just been started.
      *
      * @param entries the retained messages of this node
-     * @param writes the changes on their way into the tree
+     * @param writes the changes that are not in the tree yet
      * @param wire asks other nodes
      * @param nanoTime the broker's monotonic clock
      * @param pauses notices that this process has not run

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The changes of other nodes that are on their way into the broker's tree, where clients read them. */
+/** The changes of other nodes that are in flight to the broker's tree, where clients read them. */
 @OnClusterLoop
 final class RetainedWrites {
 

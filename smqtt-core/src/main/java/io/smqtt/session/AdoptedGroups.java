@@ -69,7 +69,7 @@ final class AdoptedGroups {
     /**
      * Nothing moves any more. Called once.
      *
-     * @return completes when no message is on its way
+     * @return completes when no message is in flight
      */
     CompletableFuture<Void> end() {
         ending = true;

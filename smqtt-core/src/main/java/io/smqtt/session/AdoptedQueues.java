@@ -68,7 +68,7 @@ final class AdoptedQueues {
     /**
      * Serves them no more. The result of the first call is that of all.
      *
-     * @return completes when nothing of them is on its way any more
+     * @return completes when nothing of them is in flight any more
      */
     synchronized CompletableFuture<Void> end() {
         CompletableFuture<Void> end = ended;

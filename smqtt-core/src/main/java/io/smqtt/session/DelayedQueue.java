@@ -321,7 +321,7 @@ final class DelayedQueue {
     /**
      * Publishes nothing more: another node is to have the store. What waits stays there.
      *
-     * @return completes when what has been published is removed from the store, or stays there; at once if nothing is on its way
+     * @return completes when what has been published is removed from the store, or stays there; at once if nothing is in flight
      */
     @AnyThread
     CompletableFuture<Void> end() {
@@ -354,7 +354,7 @@ final class DelayedQueue {
 
     // --- due messages
 
-    /** Lets a message wait for its time, which may have come while it was stored or on its way to the owner. */
+    /** Lets a message wait for its time, which may have come while it was stored or in flight to the owner. */
     @AnyThread
     private void scheduleOnOwner(DelayedMessage later) {
         owner.executor().execute(() -> {

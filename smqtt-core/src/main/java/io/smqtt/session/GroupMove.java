@@ -62,7 +62,7 @@ final class GroupMove {
         return over;
     }
 
-    /** Whether no message is on its way. */
+    /** Whether no message is in flight. */
     boolean isIdle() {
         return !reading && moving == 0;
     }
@@ -78,7 +78,7 @@ final class GroupMove {
         }
     }
 
-    /** Moves nothing more; the task runs when no message is on its way. */
+    /** Moves nothing more; the task runs when no message is in flight. */
     void stop(Runnable then) {
         stopped = true;
         whenIdle = then;
@@ -147,7 +147,7 @@ final class GroupMove {
         ifIdle();
     }
 
-    /** A message on its way: held until it is stored here. */
+    /** A message in flight: held until it is stored here. */
     @AnyThread
     private final class Moved extends HeldTicket {
 

@@ -6,7 +6,7 @@ import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The retained messages in the store of another node, which this one serves now, on their way into those of this node: the later version of each topic
+ * The retained messages in the store of another node, which this one serves now, to be merged into those of this node: the later version of each topic
  * stays. Used by one thread at a time; no method blocks.
  */
 public interface RetainedMerge {
